@@ -15,9 +15,9 @@ ROOT = Path(germane.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
 DOCUMENT = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
 LAYERS = {
-    "errors": 0, "types": 0, "arrays": 0, "lazy": 0, "kept_kernels": 0, "schema": 0, "tables": 0, "jit": 0,
+    "errors": 0, "types": 0, "arrays": 0, "lazy": 0, "kernel_cache": 0, "schema": 0, "tables": 0, "jit": 0,
     "wording": 0, "deadline": 0,
-    "text": 1, "data": 1,
+    "text": 1, "data": 1, "declare": 1,
     "index": 2, "clicks": 2,
     "lm": 3,
     "rank": 4, "feedback": 4, "classify": 4, "refine": 4, "track": 4, "latent": 4,
@@ -54,8 +54,8 @@ def tree_of(path: Path) -> ast.Module:
 
 
 class Import(NamedTuple):
-    """One import: the module named, its line, whether it stands in a function, or only in a type checker's eyes; and
-    what it takes from the module."""
+    """One import: the module named, its line, whether it stands in a function, or only in a type checker's eyes; what
+    it takes from the module; whether it is deferred until it is used (`germane.lazy.on_first_use`)."""
 
     module: str
     line: int
@@ -63,24 +63,28 @@ class Import(NamedTuple):
     typing_only: bool
     relative: bool
     names: tuple[str, ...] = ()
+    deferred: bool = False
 
 
-def imports_of(tree: ast.AST, inside: bool = False, typing_only: bool = False) -> Iterator[Import]:
+def imports_of(
+    tree: ast.AST, inside: bool = False, typing_only: bool = False, deferred: bool = False
+) -> Iterator[Import]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield Import(alias.name, node.lineno, inside, typing_only, False)
+                yield Import(alias.name, node.lineno, inside, typing_only, False, (), deferred)
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
             names = tuple(alias.name for alias in node.names)
-            yield Import(module, node.lineno, inside, typing_only, node.level > 0, names)
+            yield Import(module, node.lineno, inside, typing_only, node.level > 0, names, deferred)
             if module == "germane":
                 for alias in node.names:
-                    yield Import(f"germane.{alias.name}", node.lineno, inside, typing_only, node.level > 0)
+                    yield Import(f"germane.{alias.name}", node.lineno, inside, typing_only, False, (), deferred)
         else:
             checking = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
             function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-            yield from imports_of(node, inside or function, typing_only or checking)
+            waits = isinstance(node, ast.With) and ast.unparse(node.items[0]) == "on_first_use(__name__)"
+            yield from imports_of(node, inside or function, typing_only or checking, deferred or waits)
 
 
 def package_of(path: Path) -> str:
@@ -169,7 +173,7 @@ def needed(path: Path, imports: list[Import], known: set[str]) -> set[str]:
     own = {module[:i] for i, sign in enumerate(module) if sign == "."}
     found: set[str] = set()
     for each in imports:
-        if each.inside or each.typing_only:
+        if each.inside or each.typing_only or each.deferred:
             continue
         name = each.module.removeprefix("germane.")
         taken = {f"{name}.{other}" for other in each.names} & known
@@ -225,7 +229,7 @@ def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
 
 
 def test_no_module_imports_itself_through_others(graph: dict[Path, list[Import]]) -> None:
-    """Whoever reads one module of a circle has to read all. Imports of every kind count, those for a type checker and
+    """A reader of one module of a circle has to read all. Imports of every kind count, those for a type checker and
     those inside a function too; what is loaded by its name, through `germane.lazy`, does not. The root package exports
     from everywhere and is left out."""
     known = {module_of(path) for path in FILES if path != ROOT / "__init__.py"}
@@ -266,14 +270,60 @@ def test_no_relative_imports(graph: dict[Path, list[Import]]) -> None:
     assert [name_of(path) for path, imports in graph.items() if any(found.relative for found in imports)] == []
 
 
-def test_heavy_libraries_are_imported_where_they_are_used(graph: dict[Path, list[Import]]) -> None:
+def test_heavy_libraries_are_imported_when_they_are_used(graph: dict[Path, list[Import]]) -> None:
     wrong = [
         f"{name_of(path)}:{found.line} imports {found.module}"
         for path, imports in graph.items()
         for found in imports
-        if found.module.split(".")[0] in HEAVY and not (found.inside or found.typing_only)
+        if found.module.split(".")[0] in HEAVY and not (found.deferred or found.typing_only)
     ]
     assert wrong == []
+
+
+INSIDE_FUNCTIONS = {
+    "kernel_cache.py",  # germane.lazy itself imports this module
+    *{"cli/commands/batch.py", "cli/commands/explain.py", "cli/commands/search.py", "cli/requests.py"},  # the last ones
+}
+
+
+def test_imports_stand_at_the_top(graph: dict[Path, list[Import]]) -> None:
+    """Modules that are loaded later stand in a block of `germane.lazy.on_first_use`, or come from `germane.lazy`."""
+    wrong = [
+        f"{name_of(path)}:{found.line} imports {found.module}"
+        for path, imports in graph.items()
+        for found in imports
+        if found.inside and name_of(path) not in INSIDE_FUNCTIONS
+    ]
+    assert wrong == []
+
+
+def test_deferred_imports_take_modules(graph: dict[Path, list[Import]]) -> None:
+    known = {module_of(path) for path in FILES}
+    wrong = [
+        f"{name_of(path)}:{found.line} defers {found.module}.{name}"
+        for path, imports in graph.items()
+        for found in imports
+        if found.deferred and found.module.split(".")[0] == "germane"
+        for name in found.names
+        if f"{found.module}.{name}".removeprefix("germane.") not in known
+    ]
+    assert wrong == []
+
+
+KERNELS = {path for path in FILES if path.name.endswith("kernels.py")}
+
+
+def test_files_of_kernels_are_named_so(graph: dict[Path, list[Import]]) -> None:
+    """They alone are left out by the type checker, and they alone load the compiler."""
+    assert {path for path in FILES if "# mypy: ignore-errors" in path.read_text("utf-8")} == KERNELS
+    assert "ignore_errors" not in (REPOSITORY / "pyproject.toml").read_text("utf-8")
+    loading = {
+        path
+        for path, imports in graph.items()
+        for found in imports
+        if found.module.split(".")[0] in ("numba", "llvmlite") and not (found.deferred or found.typing_only)
+    }
+    assert loading - KERNELS == {ROOT / "jit.py"}
 
 
 def test_nothing_is_unpickled(graph: dict[Path, list[Import]]) -> None:
@@ -372,6 +422,8 @@ def f():
 class C:
     def g(self):
         from matplotlib import pyplot
+with on_first_use(__name__):
+    import duckdb
 """
     found = {i.module: i for i in imports_of(ast.parse(source))}
     assert found["torch"].typing_only
@@ -380,6 +432,8 @@ class C:
     assert found["ray.data"].inside
     assert found["matplotlib"].inside
     assert not found["typing"].inside
+    assert found["duckdb"].deferred
+    assert not found["typing"].deferred
     doors = list(imports_of(ast.parse("from germane.cli import app\nfrom germane import mcp, engine\n")))
     assert [door for door, _ in doors_among(doors, "server")] == ["cli", "mcp"]
     assert [door for door, _ in doors_among(doors, "cli")] == ["mcp"]
@@ -406,6 +460,33 @@ class C:
 def test_the_checks_see_what_they_should(source: str, outside: bool, printing: bool) -> None:
     tree = ast.parse(source)
     assert (reaches_outside(tree), prints(tree)) == (outside, printing)
+
+
+ONE_MEANING = {
+    "Documents", "Evidence", "FollowedTopic", "Found", "Memory", "ModelVersion", "Source", "TopicModel", "Vocabulary",
+}  # fmt: skip
+"""Nouns that several packages want for a class of their own: one of them has it."""
+
+
+def test_a_name_has_one_meaning() -> None:
+    classes = [node.name for path in FILES for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+    assert {name for name in ONE_MEANING if classes.count(name) > 1} == set()
+
+
+def statements(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The number of statements of a function and of all its blocks, without the docstring."""
+    nodes = [node for child in function.body for node in ast.walk(child) if isinstance(node, ast.stmt)]
+    return len(nodes) - (ast.get_docstring(function) is not None)
+
+
+def test_the_engine_is_a_facade() -> None:
+    """It names what can be done and passes it on: what does it stands in other modules."""
+    (engine,) = (node for node in tree_of(ROOT / "engine" / "engine.py").body if isinstance(node, ast.ClassDef))
+    assert engine.end_lineno is not None
+    assert engine.end_lineno - engine.lineno + 1 <= 450
+    methods = [node for node in engine.body if isinstance(node, ast.FunctionDef)]
+    assert len(methods) > 20
+    assert [method.name for method in methods if statements(method) > 5] == []
 
 
 WRITING = {

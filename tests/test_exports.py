@@ -79,7 +79,7 @@ PUBLIC = {
 ERRORS = {
     "GermaneError", "InputError", "QueryError", "ParameterError", "IndexFormatError", "DamagedIndexError",
     "CutShortError", "DeadlineError", "DiskFullError", "IndexLockedError", "EngineClosedError", "DocumentExistsError",
-    "UnknownDocumentError", "StorageError", "MissingExtraError",
+    "UnknownDocumentError", "StorageError", "MissingExtraError", "RequestError",
 }  # fmt: skip
 MODELS = (
     "dirichlet",

@@ -57,6 +57,21 @@ def test_help(tmp_path: Path, door: str, arguments: tuple[str, ...]) -> None:
     assert names & (HEAVY - {"numpy"}) == set()
 
 
+def test_no_command_loads_a_compiler_at_its_top(tmp_path: Path) -> None:
+    """Help, and a complaint about the command line, do without the modules that do the work."""
+    statement = "from germane.cli.app import COMMANDS, function_of; [function_of(each.name) for each in COMMANDS]"
+    _, names, _ = loaded(tmp_path, statement)
+    assert names & (HEAVY - {"numpy"}) == set()
+
+
+def test_the_help_of_the_program_loads_no_command(tmp_path: Path) -> None:
+    statement = (
+        "from germane.cli import main\ntry: main()\nfinally: print([m for m in sys.modules if '.commands' in m])"
+    )
+    _, _, output = loaded(tmp_path, statement, "--help")
+    assert output.rstrip().endswith("\n[]")
+
+
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index and a file of references, made of the sample."""

@@ -52,7 +52,7 @@ def limited(check: Callable[[], None], left: Callable[[], float] | None = None) 
 
 @contextmanager
 def limited_to(seconds: float | None, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
-    """Within, so many seconds are left; a limit that was set here before stays the only one."""
+    """Limit the work inside to this many seconds; a limit that was set here before stays the only one."""
     if seconds is None or _limit.get() is not None:
         yield
         return
@@ -60,7 +60,7 @@ def limited_to(seconds: float | None, clock: Callable[[], float] = time.monotoni
 
     def check() -> None:
         if clock() > end:
-            raise DeadlineError("the answer would come too late: whoever asked waits no longer")
+            raise DeadlineError("the answer would come too late: its client waits no longer")
 
     with limited(check, lambda: end - clock()):
         yield

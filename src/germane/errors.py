@@ -5,6 +5,7 @@ GermaneError                  base class: catch it to catch all of them
 │   ├── CutShortError         the file ends in the middle of a record
 │   └── QueryError            a query that cannot be parsed, or that names an unknown field
 ├── ParameterError            an argument outside its documented range; also a ValueError
+│   └── RequestError          a request that is wrong; each door spells the fields in its message
 ├── IndexFormatError          not an index, an index of a newer version, or a damaged one; names the file
 │   └── DamagedIndexError     a damaged index file; names the commands that check and repair the index
 ├── IndexLockedError          another process is writing to the index
@@ -17,7 +18,10 @@ GermaneError                  base class: catch it to catch all of them
 └── MissingExtraError         an optional package is not installed; names the extra to install
 """
 
+from collections.abc import Mapping
 from pathlib import PurePath
+
+from germane.wording import Name
 
 _SHOWN = 24
 """Number of characters of a query that a message shows, from the position of the error."""
@@ -75,6 +79,23 @@ class QueryError(InputError):
 
 class ParameterError(GermaneError, ValueError):
     """A parameter outside its documented range."""
+
+
+class RequestError(ParameterError):
+    """A request that is wrong: the parts of the sentence that says so, the names of fields among them.
+
+    >>> error = RequestError(Name("k"), " must be at least 1")
+    >>> str(error), error.spelled({"k": "-k"})
+    ("'k' must be at least 1", '-k must be at least 1')
+    """
+
+    def __init__(self, *parts: str) -> None:
+        self.parts = parts
+        super().__init__(self.spelled({}))
+
+    def spelled(self, names: Mapping[str, str]) -> str:
+        """Return the message with these spellings of fields; the others stand in quotation marks."""
+        return "".join(names.get(part, f"'{part}'") if isinstance(part, Name) else part for part in self.parts)
 
 
 class IndexFormatError(GermaneError):

@@ -3,53 +3,79 @@
 - `lazy_exports` gives a package its `__getattr__`, so that importing the package loads none of its modules.
 - `LazyClasses` maps names to classes, so that a help text lists the names of a registry without importing a class.
 - `LazyModule` stands in for a module of Numba kernels, so that opening an index does not load the compiler.
+- `on_first_use` defers the imports of a block: of a command's modules, so that its help text appears at once.
+- `optional` imports a library of an extra, or names the extra to install.
 
 The module also decides when the compiler is worth loading: `is_few` and `search_is_early` choose the NumPy fallback for
 small inputs and for the first searches of a process.
 """
 
+import builtins
 import gc
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from types import ModuleType
-from typing import Any, Generic, NamedTuple, TypeVar
+from types import ModuleType, SimpleNamespace
+from typing import Any, Generic, TypeVar
 
 from germane.errors import MissingExtraError
-from germane.kept_kernels import were_kept
+from germane.kernel_cache import were_kept
 
 Kind = TypeVar("Kind")
 
 
-class Extra(NamedTuple):
-    """An optional dependency: its module and distribution, the extra that installs it, the feature that needs it."""
+EXTRAS: Mapping[str, tuple[str, str]] = {
+    "alembic": ("sqlalchemy", "workspace"),
+    "anyio": ("starlette", "web"),
+    "duckdb": ("duckdb", "clicks"),
+    "httpcore": ("httpx", "metasearch"),
+    "httptools": ("httptools", "web"),
+    "httpx": ("httpx", "metasearch"),
+    "ir_datasets": ("ir_datasets", "datasets"),
+    "ir_measures": ("ir_measures", "measures"),
+    "jinja2": ("jinja2", "web"),
+    "matplotlib": ("matplotlib", "plots"),
+    "mcp": ("mcp", "mcp"),
+    "psycopg": ("psycopg", "postgresql"),
+    "sklearn": ("scikit-learn", "learn"),
+    "sqlalchemy": ("sqlalchemy", "workspace"),
+    "starlette": ("starlette", "web"),
+    "usearch": ("usearch", "ann"),
+    "uvicorn": ("uvicorn", "web"),
+}
+"""Optional libraries by the name that is imported: the distribution, and the extra that installs it."""
 
-    module: str
-    distribution: str
-    name: str
-    purpose: str
+
+def optional(module: str, purpose: str) -> Any:
+    """Import a module of an optional library, such as "sklearn.svm", or one of ours that needs such a library.
+
+    Raise `MissingExtraError`, which says that `purpose` needs an extra, where the library is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        needed = (error.name or "").partition(".")[0]
+        if needed not in EXTRAS:
+            raise
+        raise MissingExtraError(*EXTRAS[needed], purpose) from None
 
 
 def lazy_exports(
-    package: str, homes: Mapping[str, Sequence[str]], extra: Extra | None = None
+    package: str, homes: Mapping[str, Sequence[str]], purpose: str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` for a package; `homes` maps each of its modules to the names it exports.
 
-    Raise `MissingExtraError` where a module cannot be imported because `extra` is not installed.
+    Raise `MissingExtraError`, which says that `purpose` needs an extra, where a module cannot be imported without it.
     """
     home_of = {name: module for module, exported in homes.items() for name in exported}
 
     def attribute(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        try:
-            return getattr(import_module(f"{package}.{home_of[name]}"), name)
-        except ModuleNotFoundError as error:
-            if extra is None or (error.name or "").split(".")[0] != extra.module:
-                raise
-            raise MissingExtraError(extra.distribution, extra.name, extra.purpose) from None
+        home = f"{package}.{home_of[name]}"
+        return getattr(import_module(home) if purpose is None else optional(home, purpose), name)
 
     def names() -> list[str]:
         return sorted({*vars(sys.modules[package]), *home_of})
@@ -154,6 +180,49 @@ class LazyModule:
                 self._module = import_module(self._name)
         value = vars(self)[name] = getattr(self._module, name)  # cached: __getattr__ is not called for it again
         return value
+
+
+class _Deferred:
+    """A proxy for a module: each attribute access goes to the module, which the first one imports."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
+
+
+_deferring = threading.RLock()
+"""Lets one thread at a time replace `builtins.__import__`, so that each restores what it has found."""
+
+
+@contextmanager
+def on_first_use(module: str) -> Iterator[None]:
+    """Defer the imports of a `with` block at the top of `module` (its `__name__`) until a module of them is used.
+
+    The block holds `from package import module`, or `import library`: modules only, because the proxy of a class would
+    not work in `isinstance` and `except`. Not even the package is imported. Type checkers see ordinary imports.
+
+        with on_first_use(__name__):
+            from germane.data import writing
+    """
+    with _deferring:
+        ordinary = builtins.__import__
+
+        def deferred(name: str, scope: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
+            if scope is None or scope.get("__name__") != module:
+                return ordinary(name, scope, local, names, level)
+            if level or (not names and "." in name):
+                raise ImportError(f"{module}: a block of deferred imports has 'from package import module' only")
+            if not names:
+                return _Deferred(name)
+            return SimpleNamespace(**{each: _Deferred(f"{name}.{each}") for each in names})
+
+        vars(builtins)["__import__"] = deferred
+        try:
+            yield
+        finally:
+            vars(builtins)["__import__"] = ordinary
 
 
 def load(home: str) -> Any:

@@ -1,4 +1,4 @@
-"""Text for messages: counts with their nouns ("1 record", "2 records") and author names in reading order.
+"""Text for messages: counts with their nouns ("1 record", "2 records"), author names in reading order, field names.
 
 "Müller, Jürgen" becomes "Jürgen Müller".
 """
@@ -9,6 +9,12 @@ from typing import Any
 
 _GIVEN = re.compile(r"(?:[^\W\d_][\w.'’-]*+\s*+){1,5}")
 _SUFFIX = re.compile(r"(?:Jr|Sr|II|III|IV)\.?", re.IGNORECASE)
+
+
+class Name(str):
+    """Name of a field of a request, as a part of a message (`errors.RequestError`)."""
+
+    __slots__ = ()
 
 
 def counted(n: int, noun: str, many: str = "") -> str:
@@ -59,3 +65,8 @@ def _said(name: str) -> str:
     if not family or len(rest) != 1 or not _GIVEN.fullmatch(rest[0]):
         return name
     return " ".join(filter(None, (rest[0], family, suffix)))
+
+
+def titled(titles: Mapping[str, str]) -> str:
+    """Return names with the titles that they stand for."""
+    return ", ".join(name if name == title.lower() else f"{name} ({title})" for name, title in titles.items())

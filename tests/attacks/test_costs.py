@@ -1,5 +1,6 @@
 """Requests that cost much: refused at every door, with what to lower; and none keeps others waiting for ever."""
 
+import json
 import os
 import socket
 import time
@@ -171,9 +172,9 @@ def test_files_that_wait_are_not_kept_without_end(tmp_path: Path) -> None:
 def test_a_slow_method_orders_fewer(tmp_path: Path) -> None:
     kept = SavedSearches(Workspace.open(tmp_path / "w"))
     many = [Result(f"d{number}", {"text": f"copper {number}"}, 1.0) for number in range(MOST_SLOWLY + 1)]
-    assert kept.refined(kept.keep("copper", many[1:], "library").id, method="knn").results
+    assert kept.refined(kept.save("copper", many[1:], "library").id, method="knn").results
     with pytest.raises(ParameterError, match="knn orders 500"):
-        kept.refined(kept.keep("copper", many, "library").id, method="knn")
+        kept.refined(kept.save("copper", many, "library").id, method="knn")
 
 
 def test_a_long_log_is_not_counted_for_every_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,3 +411,25 @@ def test_a_saved_list_of_long_documents(tmp_path: Path, monkeypatch: pytest.Monk
     found = kept.refined(search.id)
     assert prepared == [2_000]
     assert len(str(found.results["d1"].fields["text"])) == 21_000, "an export has the whole text"
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ([f"reviewer {n}" for n in range(10_000)], "10,000 reviewers"),
+        (["x" * 101], "at most 100 characters"),
+        (["ann\u202e"], "one line"),
+    ],
+    ids=["many", "long", "unprintable"],
+)
+def test_a_file_names_reviewers_as_people_join(server: ServerProcess, names: list[str], said: str) -> None:
+    """Each reviewer is a transaction: ten thousand in a file of 300 KB kept the server busy for minutes."""
+    lines = ["id,title,included,decided_by", *(f"{n},copper,1,{name}" for n, name in enumerate(names))]
+    headers = {"content-type": "application/octet-stream", "x-requested-with": "tests"}
+    status, _, answer = server.ask("POST", "/api/v1/imports?name=a.csv", "\n".join(lines).encode(), headers)
+    assert status == 201
+    asked = {"name": f"of {said}", "key": json.loads(answer)["key"], "reviewer": "me"}
+    status, told = server.api("POST", "/projects", asked)
+    assert status == 422
+    assert said in told["detail"]
+    assert asked["name"] not in {each["name"] for each in server.api("GET", "/projects")[1]["projects"]}

@@ -86,6 +86,19 @@ def test_what_is_no_file_of_ours(tmp_path: Path, use: str, put: Callable[[Path],
     assert not (tmp_path / "nowhere").exists()
 
 
+@pytest.mark.parametrize("use", ["log", "audit", "rates", "lock", "workspace", "cache", "append", "open"])
+def test_a_second_name_of_another_file_is_not_written_to(tmp_path: Path, use: str) -> None:
+    """Through a hard link a store would change a file of the same user that is no store."""
+    victim = tmp_path / "victim"
+    victim.write_text(VICTIM)
+    victim.chmod(0o644)
+    os.link(victim, tmp_path / "ours")
+    with pytest.raises(StorageError, match="ours cannot be opened: it has 2 names"):
+        USES[use](tmp_path / "ours")
+    assert victim.read_text() == VICTIM
+    assert victim.stat().st_mode & 0o777 == 0o644
+
+
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
 @pytest.mark.parametrize("put", [put_link, put_pipe])
 def test_the_files_beside_a_database(tmp_path: Path, ending: str, put: Callable[[Path], None]) -> None:

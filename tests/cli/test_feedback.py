@@ -12,8 +12,9 @@ from germane.cli import feedback_tables
 from germane.cli.tables import arrow
 from germane.data import read_run
 from germane.engine.feedback_report import ExpansionWord
-from germane.engine.requests import DEFAULT_FEEDBACK, ranked_by
+from germane.engine.resolving import ranked_by
 from germane.feedback import FEEDBACK_NAMES, RM3, feedback_named
+from germane.feedback.registry import DEFAULT_FEEDBACK
 from germane.lm import Dirichlet, JelinekMercer
 from germane.rank import QueryLikelihood
 from germane.rank.registry import MODEL_NAMES, model_named

@@ -1,14 +1,16 @@
 """Help and documentation: an example for every command, and every command in the reference."""
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+import typer
 
 from germane import __version__
 from germane.cli.app import COMMANDS, function_of
 
-NAMES = [name for name, _ in COMMANDS]
+NAMES = [name for name, *_ in COMMANDS]
 TYPED = [
     words
     for name in NAMES
@@ -23,6 +25,14 @@ def test_every_command_has_help_with_an_example(run, words):
     result = run(*words, "--help")
     assert result.exit_code == 0
     assert f"Example: germane {' '.join(words)}" in result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_the_summary_of_a_command_is_the_first_paragraph_of_its_help(command):
+    function = function_of(command.name)
+    if isinstance(function, typer.Typer):
+        function = function.registered_callback.callback
+    assert command.summary == " ".join(inspect.getdoc(function).split("\n\n")[0].split())
 
 
 @pytest.mark.parametrize("words", TYPED, ids=" ".join)

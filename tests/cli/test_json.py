@@ -19,7 +19,7 @@ def printed(result):
 
 
 def test_every_command_that_prints_json_has_a_shape():
-    known = {name: function_of(name) for name, _ in COMMANDS}
+    known = {name: function_of(name) for name, *_ in COMMANDS}
     functions = {name: function for name, function in known.items() if callable(function)}
     for name, group in known.items():
         functions |= {f"{name} {sub.name}": sub.callback for sub in getattr(group, "registered_commands", ())}

@@ -25,7 +25,7 @@ def test_help_loads_nothing_but_the_command_line_and_registries():
     assert {name.partition(".")[2] for name in own} <= {
         "errors", "lazy", "types", "engine", "engine.registry", "rank.snippets", "rank", "rank.registry", "feedback",
         "feedback.registry", "refine", "refine.registry", "classify", "classify.text_models", "tables",
-            "kept_kernels", "wording",
+            "kernel_cache", "wording",
     }  # fmt: skip
 
 

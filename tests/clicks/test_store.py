@@ -78,7 +78,7 @@ def test_what_a_killed_writer_left_is_removed(history, tmp_path):
 
 def test_one_writer(history, tmp_path):
     made = history(log())
-    with made._index._writing(), pytest.raises(IndexLockedError, match="another process is writing"):
+    with made._writing(), pytest.raises(IndexLockedError, match="another process is writing"):
         ClickStore.open(made.folder).add([tmp_path / "log.jsonl"], memory_mb=256)
 
 

@@ -1,5 +1,6 @@
 import gzip
 import os
+import stat
 
 import pytest
 
@@ -27,6 +28,18 @@ def test_empty(tmp_path):
     assert list(read_folder(tmp_path)) == []
     with pytest.raises(InputError, match="no such folder"):
         list(read_folder(tmp_path / "nowhere"))
+
+
+def test_pipes_and_sockets_are_not_waited_for(write, tmp_path):
+    write("there/a.txt", "first")
+    os.mkfifo(tmp_path / "there" / "b.txt")
+    os.mknod(tmp_path / "there" / "c.txt", stat.S_IFSOCK | 0o600)
+    (tmp_path / "there" / "d.txt").symlink_to("b.txt")
+    (tmp_path / "there" / "e.txt").symlink_to("a.txt")
+    assert [document.id for document in read_folder(tmp_path / "there")] == ["a.txt", "e.txt"]
+    (tmp_path / "there" / "f.txt").symlink_to("nowhere")
+    with pytest.raises(InputError, match=r"f\.txt"):
+        list(read_folder(tmp_path / "there"))
 
 
 def test_bad_files_are_named(write, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from germane import Engine
 from germane.engine import ExplainRequest, FeedbackRequest, RankingRequest, SearchRequest
-from germane.engine.requests import resolve
+from germane.engine.resolving import resolve
 from germane.errors import GermaneError, ParameterError, QueryError
 from germane.lm import Dirichlet
 from germane.rank import MODEL_NAMES

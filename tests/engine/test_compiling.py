@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from germane import kept_kernels
+from germane import kernel_cache
 from germane.engine import compiling
 from germane.engine.announcing import FEATURES as FEATURES_NAMED
 from germane.engine.announcing import feature_of
@@ -133,14 +133,14 @@ def test_every_feature_that_is_named_has_kernels() -> None:
 
 def test_a_note_says_that_kernels_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
-    assert not kept_kernels.are_kept()
-    kept_kernels.note()
-    assert kept_kernels.are_kept()
+    assert not kernel_cache.are_kept()
+    kernel_cache.note()
+    assert kernel_cache.are_kept()
     monkeypatch.setenv("NUMBA_CPU_NAME", "of another machine")
-    assert not kept_kernels.are_kept()
+    assert not kernel_cache.are_kept()
     monkeypatch.delenv("NUMBA_CPU_NAME")
-    (tmp_path / "kernels" / kept_kernels.NAME).write_bytes(b"\xff")
-    assert not kept_kernels.are_kept()
+    (tmp_path / "kernels" / kernel_cache.NAME).write_bytes(b"\xff")
+    assert not kernel_cache.are_kept()
 
 
 def test_one_process_warms_up_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_one_process_warms_up_for_all(tmp_path: Path, monkeypatch: pytest.Monkey
 
     def warm_up() -> None:
         made.append(1)
-        kept_kernels.note()
+        kernel_cache.note()
 
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
     monkeypatch.setattr(compiling, "warm_up", warm_up)

@@ -16,8 +16,8 @@ SAMPLES = ROOT / "src" / "germane" / "samples" / "curiosities.jsonl"
 SEVERAL = (0.3, 0.55, 0.8, 0.9, 1.0)
 OTHERWISE = {
     "learnt:bltm": "a product of float32 matrices depends on which rows are scored together",
-    "learnt:wtm": "the same of float64, in the last bit",
-    "learnt:opca": "the same of float32",
+    "learnt:wtm": "as above with float64, in the last bit",
+    "learnt:opca": "as above with float32",
     "learnt:combination": "the same, of its parts",
     "learnt-parameters": "the documents are sampled, and added up, in the order of segments",
     "followed-topics": "the documents that scores are held against are sampled in the order of segments",

@@ -15,7 +15,6 @@ import pytest
 
 from germane import Analyzer, Document, Engine, Topic
 from germane.engine.feedback import model_of
-from germane.engine.requests import DEFAULT_FEEDBACK
 from germane.errors import DamagedIndexError, ParameterError, UnknownDocumentError
 from germane.feedback import (
     FEEDBACK_NAMES,
@@ -30,6 +29,7 @@ from germane.feedback import (
     Rocchio,
 )
 from germane.feedback import feedback_named as named
+from germane.feedback.registry import DEFAULT_FEEDBACK
 from germane.index import container
 from germane.index.segment import Segment
 from germane.lm import Dirichlet, JelinekMercer

@@ -10,7 +10,7 @@ from numba import njit
 from germane.arrays import Words
 from germane.index import block_kernels, kernels, string_kernels
 from germane.index.blocks import PADDING, PostingBlocks
-from germane.index.simd import unpack_documents, unpack_values
+from germane.index.simd_kernels import unpack_documents, unpack_values
 from germane.index.strings import decoded, narrow, pack_strings, string_at
 
 

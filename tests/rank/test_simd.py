@@ -6,8 +6,8 @@ from llvmlite import binding
 from numba import njit
 
 from germane.jit import kernel
-from germane.rank.maxscore import simd
-from germane.rank.maxscore.simd import add_classes, count_bits, four_at, lowest_bit, reach_mask
+from germane.rank.maxscore import simd_kernels as simd
+from germane.rank.maxscore.simd_kernels import add_classes, count_bits, four_at, lowest_bit, reach_mask
 
 
 @kernel

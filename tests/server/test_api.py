@@ -388,7 +388,11 @@ def test_a_project_is_read_by_two(client, kept):
         ("/collections/research/search?q=x&nonsense=1", 422, "nonsense"),
         ("/collections/research/search?q=x&offset=10000", 422, "deeper"),
         ("/collections/research/search?q=x%00y", 422, "null"),
-        ("/collections/research/search?q=x&k=" + "9" * 30, 422, "'k' is from 1 to 1000, not 999999999999… (30 digits)"),
+        (
+            "/collections/research/search?q=x&k=" + "9" * 30,
+            422,
+            "'k' must be at most 1,000, not 999999999999… (30 digits)",
+        ),
         ("/collections/research/search?q=x&k=--3", 422, "whole number"),
         ("/collections/research/search?q=" + "x" * 2001, 422, "shorten"),
         ("/collections/research/search?q=" + "+".join(f"x{i}*" for i in range(101)), 422, "more than 100 different"),

@@ -155,7 +155,7 @@ def test_a_topic_is_saved_and_what_is_new_told(library):
     [
         ("search", {"query": "  "}, "nothing to search for"),
         ("search", {"query": "x" * 3_000}, "at most 2,000 characters"),
-        ("search", {"query": "heart", "k": 10_000}, "less than or equal to 50"),
+        ("search", {"query": "heart", "k": 10_000}, "'k' must be at most 50, not 10000"),
         ("search", {"query": "heart", "collection": "../secret"}, "no collection '../secret'"),
         ("get", {"id": "zz"}, "no document with id 'zz'"),
         ("explain", {"query": "heart", "id": "zz"}, "no document with id 'zz'"),

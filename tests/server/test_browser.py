@@ -9,8 +9,11 @@ import os
 import re
 import shutil
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -66,14 +69,25 @@ def library(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Library:
 @pytest.fixture(scope="module")
 def address(library: Library) -> Iterator[str]:
     """A running server, which closes the library when it ends."""
+    with _serving(library, _late_scripts) as at:
+        yield at
+
+
+@contextmanager
+def _serving(library: Library, wrap: Callable[..., Any] = lambda app: app) -> Iterator[str]:
+    """The address of a server of the library. It listens once it has started, which is waited for."""
     taken = listening(library.settings)
     server = server_of(library)
-    server.config.app = _late_scripts(server.config.app)
+    server.config.app = wrap(server.config.app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
     thread.start()
-    yield address_of(library.settings, taken).rstrip("/")
-    server.should_exit = True
-    thread.join()
+    while not server.started and thread.is_alive():
+        time.sleep(0.01)
+    try:
+        yield address_of(library.settings, taken).rstrip("/")
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def _late_scripts(app: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
@@ -617,6 +631,38 @@ def test_what_is_pressed_is_in_sight_at_every_width(page: Page, library: Library
         page.locator(f".{menu} > :not(summary)").locator("a, button").last.scroll_into_view_if_needed()
         expect(page.locator(f".{menu} > :not(summary)").locator("a, button").last).to_be_in_viewport(ratio=1)
         page.locator(f".{menu} summary").click()
+
+
+def test_words_without_an_end_widen_no_page(chromium: Browser, tmp_path: Path) -> None:
+    """Titles, ids, fields and names that are one long word, at every width."""
+    word = "Segmentation" * 25
+    fields = {"title": f"copper {word}", "text": f"copper {word}", "journal": word, "topic": word, word: word}
+    with Engine.create(tmp_path / ("library" * 12)) as engine:
+        engine.add([Document(f"{word}{n}", {**fields, "author": f"{word}, A.", "year": n}) for n in range(3)])
+    opened = {name * 12: Engine.open(tmp_path / ("library" * 12)) for name in ("library", "another")}
+    library = Library(opened, Workspace.open(tmp_path / "w"), Settings(port=0), tmp_path)
+    first = opened["library" * 12]
+    topics.follow(library, word[:150], [first.document(f"{word}0")], first)
+    topics.feed(library, (Document(f"copy-{each.id}", each.fields) for each in first.documents()))
+    library.screens.create(word[:150], [*first.documents()])
+    library.screens.join(word[:150], "ann")
+    views = [
+        "/search?q=copper", f"/document?q=copper&id={word}1", "/topics", f"/topics/{word[:150]}",
+        f"/topics/{word[:150]}/digest", "/screen", f"/screen/{word[:150]}?reviewer=ann", "/evaluate", "/import",
+    ]  # fmt: skip
+    wide = []
+    with _serving(library) as at, chromium.new_context(base_url=at) as context:
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        for path in views:
+            answer = page.goto(path)
+            assert answer is not None
+            assert answer.ok, path
+            for width in (390, 768, 1280):
+                page.set_viewport_size({"width": width, "height": 800})
+                if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                    wide.append((path[:12], width))
+    assert wide == []
 
 
 # -- looks -------------------------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_no_door_searches_past_the_budget() -> None:
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"k": 1_000_000_000}, "'k'"), ({"k": 0}, "'k'"), ({"offset": 9_999}, "deeper"), ({"offset": -1}, "deeper"),
+        ({"k": 1_000_000_000}, "'k'"), ({"k": 0}, "'k'"), ({"offset": 9_999}, "deeper"), ({"offset": -1}, "'offset'"),
         ({"groups": 51}, "'groups'"), ({"groups": 50, "k": 1_000, "offset": 9_000}, "'offset'"),
         ({"groups": 50, "k": 1_000}, "'groups'"), ({"groups": 0}, "'groups'"),
         ({"facets": tuple(map(str, range(11)))}, "facets"), ({"k": 1_000, "snippets": True}, "snippets"),

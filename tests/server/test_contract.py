@@ -12,10 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from germane.declare import Field
 from germane.engine import Engine
 from germane.server import Library, Settings, create_app
 from germane.server.app import OPERATIONS
-from germane.server.operations import PREFIX, Operation, Parameter
+from germane.server.operations import PREFIX, Operation
 from germane.server.sample import sample_documents
 from germane.workspace import Workspace
 
@@ -52,7 +53,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
     return made
 
 
-def drawn(draw: Any, parameter: Parameter) -> str:
+def drawn(draw: Any, parameter: Field) -> str:
     """A value that is known, one that fits, or one that may not."""
     kinds = ["fitting", "any"] + ["known"] * 3 * (parameter.name in KNOWN)
     kind = draw(st.sampled_from(kinds))
@@ -61,9 +62,11 @@ def drawn(draw: Any, parameter: Parameter) -> str:
     if kind == "any":
         return draw(TEXTS)
     if parameter.choices:
-        return draw(st.sampled_from(parameter.choices))
+        return draw(st.sampled_from(list(parameter.choices)))
     if parameter.kind == "integer":
-        return str(draw(st.integers(parameter.least or 0, min(parameter.most or 100, 100))))
+        return str(draw(st.integers(int(parameter.least or 0), int(min(parameter.most or 100, 100)))))
+    if parameter.kind == "number":
+        return str(draw(st.floats(0, 1)))
     return (
         draw(st.sampled_from(["true", "false"])) if parameter.kind == "boolean" else draw(st.text("ab c", max_size=9))
     )

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from germane.engine import Engine
 from germane.metasearch import MetaSearch
 from germane.server import Library, Settings, create_app
-from germane.server.finding import keep_found, sources_named
+from germane.server.finding import save_found, sources_named
 from germane.server.sample import sample_documents
 from germane.server.tools import Tools
 from germane.workspace import Workspace
@@ -120,7 +120,7 @@ def test_what_serves_is_what_searches_use(served):
     found = tools.find("sleep")
     assert found.notes == [f"research: ranked by {by}, learnt from clicks"]
     assert [one.id for one in found.results] == [f"research:{one.id}" for one in tools.search("sleep").results]
-    kept = keep_found(library, MetaSearch(sources_named(library, ["research"])).search("sleep"))
+    kept = save_found(library, MetaSearch(sources_named(library, ["research"])).search("sleep"))
     assert f"ranked by {by}" in page.get("/search", params={"q": "sleep", "s": kept.id}).text
     assert f"Ranked by {by}" in page.get("/search?q=sleep").text
     assert "Ranked by" not in page.get("/search?q=sleep&model=adaptive").text

@@ -177,7 +177,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Compiler:
     monkeypatch.setattr(warming, "wait_for_kernels", lambda waits: None)
     monkeypatch.setattr(warming, "load_compiler", made.load)
     monkeypatch.setattr(warming, "warm_up_apart", made.start)
-    monkeypatch.setattr(warming.kept_kernels, "are_kept", lambda: made.kept)
+    monkeypatch.setattr(warming.kernel_cache, "are_kept", lambda: made.kept)
     return made
 
 

@@ -6,7 +6,7 @@
 
 from typing import TYPE_CHECKING
 
-from germane.lazy import Extra, lazy_exports
+from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.classify.bernoulli import BernoulliClassifier
@@ -49,5 +49,5 @@ __getattr__, __dir__ = lazy_exports(
         "statistics": ["ClassStatistics"],
         "text_classifier": ["TextClassifier"],
     },
-    Extra("sklearn", "scikit-learn", "learn", "classification"),
+    "classification",
 )

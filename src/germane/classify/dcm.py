@@ -51,13 +51,13 @@ class DCMClassifier(GenerativeClassifier):
         self.S_ = np.empty(len(self.classes_))
         self.n_iter_ = np.empty(len(self.classes_), np.int64)
         for k in range(len(self.classes_)):
-            own = number == k
+            of_class = number == k
             fit = fit_dcm(
-                X[own],
+                X[of_class],
                 S=self.S,
                 max_iter=self.max_iter,
                 tol=self.tol,
-                sample_weight=None if weight is None else weight[own],
+                sample_weight=None if weight is None else weight[of_class],
             )
             self._alpha[:, k] = fit.S * (fit.alpha + delta) / (fit.S + len(fit.alpha) * delta)
             self.S_[k] = fit.S

@@ -160,9 +160,9 @@ def _pooled_contributions(pool: PooledClassifier, counts: sparse.csr_array) -> F
     place = np.full(counts.shape[1], -1)
     place[counts.indices] = np.arange(counts.nnz)
     for weight, columns, member in zip(pool.weights_, pool.columns_, pool.members_, strict=True):
-        own = sparse.csr_array(counts[:, columns])
-        if own.nnz:
-            found[place[columns[own.indices]]] += weight * word_contributions(member, own)
+        counts_of_part = sparse.csr_array(counts[:, columns])
+        if counts_of_part.nnz:
+            found[place[columns[counts_of_part.indices]]] += weight * word_contributions(member, counts_of_part)
     return found
 
 

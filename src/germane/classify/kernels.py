@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Passes over the non-zero counts of a CSR matrix (indptr, indices, data): arrays in, arrays out, no checks.
 
 A row is a document, f its counts and |D| their sum; `ratio[j]` is λ/((1-λ)θ^GE_j), so that the log ratio of a word is

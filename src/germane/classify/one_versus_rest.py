@@ -74,7 +74,10 @@ class OneVersusRestRanker(BaseEstimator):  # type: ignore[misc]
             self.estimators_ = [_against_classes(learner, X, column, labels - column, weight) for column in indicator.T]
         scores = self.decision_function(X)
         self.thresholds_ = np.array(
-            [_break_even(own, weight, has) for own, has in zip(scores.T, indicator.T, strict=True)]
+            [
+                _break_even(scores_of_class, weight, has)
+                for scores_of_class, has in zip(scores.T, indicator.T, strict=True)
+            ]
         )
         return self
 
@@ -110,12 +113,12 @@ def _over_background(estimator: GenerativeClassifier, X: Any, weight: Floats) ->
 
 def _against_classes(learner: GenerativeClassifier, X: Any, column: Mask, n_others: Integers, weight: Floats) -> Any:
     """The model of a label: its documents against all documents, each as often as it has another label, SD (4.6)."""
-    own, other = np.flatnonzero(column), np.flatnonzero(n_others > 0)
+    members, other = np.flatnonzero(column), np.flatnonzero(n_others > 0)
     if not len(other):
         raise ParameterError("no document has another label, so there is nothing to tell this one from")
-    rows = np.concatenate([own, other])
-    times = np.concatenate([weight[own], weight[other] * n_others[other]])
-    return clone(learner).fit(X[rows], np.arange(len(rows)) < len(own), times)
+    rows = np.concatenate([members, other])
+    times = np.concatenate([weight[members], weight[other] * n_others[other]])
+    return clone(learner).fit(X[rows], np.arange(len(rows)) < len(members), times)
 
 
 def _break_even(scores: Floats, weight: Floats, relevant: Mask) -> float:

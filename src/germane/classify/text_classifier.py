@@ -275,8 +275,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.thresholds_ = np.array([best_threshold(found[:, c], truth[:, c])[0] for c in range(truth.shape[1])])
             margins = found - self.thresholds_
             self.sharpness_ = np.array([
-                best_sharpness(np.column_stack([-own / 2, own / 2]), np.column_stack([~true, true]))
-                for own, true in zip(margins.T, truth.T, strict=True)
+                best_sharpness(np.column_stack([-margin / 2, margin / 2]), np.column_stack([~true, true]))
+                for margin, true in zip(margins.T, truth.T, strict=True)
             ])  # fmt: skip
         else:
             self.sharpness_ = best_sharpness(found, truth)

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from germane.errors import ParameterError
-from germane.lazy import load
+from germane.lazy import load, on_first_use
+
+with on_first_use(__name__):
+    from sklearn import multiclass, pipeline
+
+    from germane.classify import one_versus_rest
+    from germane.lm import parameters as lm_parameters
 
 if TYPE_CHECKING:
     from germane.classify.tuning import Axes, Setting
@@ -28,7 +34,7 @@ _COSTS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 @dataclass(frozen=True)
 class TextModel:
-    """Where in `germane.classify` the estimator is, where its tuning starts, and the values its parameters may take."""
+    """Home of the estimator in `germane.classify`, the start of its tuning, and the values of its parameters."""
 
     home: str
     start: "Setting"
@@ -45,13 +51,11 @@ class TextModel:
 
     def checked(self, name: str, given: Mapping[str, float]) -> dict[str, float]:
         """Parameters given by hand, if the model has them all and they are numbers; `name` is the model's."""
-        from germane.lm.parameters import number
-
         foreign = sorted(given.keys() - self.parameters.keys())
         if foreign:
             takes = ", ".join(self.parameters) or "none"
             raise ParameterError(f"text model '{name}' has no parameter {', '.join(foreign)}; it takes {takes}")
-        return {key: number(key, value) for key, value in given.items()}
+        return {key: lm_parameters.number(key, value) for key, value in given.items()}
 
     def estimator(self, setting: "Setting", prior: Any, random_state: Any) -> Any:
         """A new estimator."""
@@ -60,15 +64,10 @@ class TextModel:
 
     def ranker(self, setting: "Setting", random_state: Any) -> Any:
         """A new estimator of several labels a document."""
-        from sklearn.multiclass import OneVsRestClassifier
-        from sklearn.pipeline import Pipeline
-
-        from germane.classify.one_versus_rest import OneVersusRestRanker
-
         estimator = self.estimator(setting, "uniform", random_state)
         if self.has_prior:
-            return OneVersusRestRanker(estimator)
-        return Pipeline([*estimator.steps[:-1], ("svm", OneVsRestClassifier(estimator[-1]))])
+            return one_versus_rest.OneVersusRestRanker(estimator)
+        return pipeline.Pipeline([*estimator.steps[:-1], ("svm", multiclass.OneVsRestClassifier(estimator[-1]))])
 
 
 _SD_AXES = {"lam": decades(-6, -1), "beta": decades(-4, 1)}

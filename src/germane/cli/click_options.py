@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli.streams import tell
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import clicks
 
 if TYPE_CHECKING:
     from germane.clicks import SearchRules
@@ -97,15 +101,13 @@ def search_rules(
     click_actions: Sequence[str] | None, impression_actions: Sequence[str] | None, **rules: float
 ) -> "SearchRules":
     """The rules of the command line."""
-    from germane.clicks import SearchRules
-
     named = {"click_actions": click_actions, "impression_actions": impression_actions}
     actions = {name: tuple(given) for name, given in named.items() if given}
-    return SearchRules(**actions, **rules)  # type: ignore[arg-type]
+    return clicks.SearchRules(**actions, **rules)  # type: ignore[arg-type]
 
 
 def tell_dropped(kind: str, dropped: Mapping[str, int]) -> None:
-    """What was left out, the commonest reason first."""
+    """Report what was left out, the commonest reason first."""
     for reason, count in sorted(dropped.items(), key=lambda item: (-item[1], item[0])):
         noun = kind if count != 1 else kind.removesuffix("es" if kind == "searches" else "s")
         tell(f"left out: {count:,} {noun}: {reason}")

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from germane.cli.progress import watched
 from germane.cli.streams import put_json, tell
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted, without_a_number
+
+with on_first_use(__name__):
+    from germane import data
+    from germane.engine import responses
 
 if TYPE_CHECKING:
     from germane.data import SkipReport
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """Where documents come from, as the command line says it."""
+    """Source of documents, as the command line names it."""
 
     name: str
     format: str | None
@@ -30,9 +35,7 @@ class InputFile:
 
     def read(self, report: "SkipReport") -> Iterator["Document"]:
         """The documents, one at a time."""
-        from germane.data import read_documents
-
-        return read_documents(
+        return data.read_documents(
             self.name,
             format=self.format,
             mapping=mapping_of(self.mapping),
@@ -81,8 +84,8 @@ def _all(
             yield document
         if empty:
             skipped = report.count - before
-            told = f" ({counted(skipped, 'record')} skipped)" if skipped else ""
-            raise InputError(f"there are no documents in it{told}", source=source.name)
+            suffix = f" ({counted(skipped, 'record')} skipped)" if skipped else ""
+            raise InputError(f"there are no documents in it{suffix}", source=source.name)
 
 
 def tell_skipped(report: "SkipReport") -> None:
@@ -97,7 +100,7 @@ def tell_skipped(report: "SkipReport") -> None:
 
 
 class Holds(NamedTuple):
-    """What an index holds after an add: documents, and in how many of them a field of numbers holds something else."""
+    """Count the documents of an index after an add, and those whose field of numbers holds something else."""
 
     total: int
     no_number: dict[str, int]
@@ -111,16 +114,14 @@ def put_added(report: "AddReport", skipped: "SkipReport", holds: Holds, *, json:
     """Say what an add did; with `json`, for programs too."""
     total, no_number = holds
     if json:
-        from germane.engine.responses import AddResponse
-
-        put_json(AddResponse.of(report, unreadable=skipped.count, documents=total, no_number=no_number))
+        put_json(responses.AddResponse.of(report, unreadable=skipped.count, documents=total, no_number=no_number))
     parts = [f"{counted(report.added, 'document')} indexed"]
     if report.replaced:
         parts.append(f"{report.replaced:,} of them replaced older ones")
     if report.skipped:
         parts.append(f"{report.skipped:,} skipped, their ids being there already")
-    for told in without_a_number(no_number):
-        tell(told)
+    for note in without_a_number(no_number):
+        tell(note)
     tell(f"{', '.join(parts)}; the index holds {total:,}")
 
 

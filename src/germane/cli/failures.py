@@ -103,8 +103,8 @@ def _sentence(error: BaseException) -> str:
         return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
     if isinstance(error, MemoryError):
         return "out of memory; a smaller --memory, or fewer documents at a time, may help"
-    told = as_commands(" ".join(str(error).split()))
-    return f"{told}; --on-error skip takes the records that are whole" if isinstance(error, CutShortError) else told
+    text = as_commands(" ".join(str(error).split()))
+    return f"{text}; --on-error skip takes the records that are whole" if isinstance(error, CutShortError) else text
 
 
 def as_commands(message: str) -> str:

@@ -1,10 +1,16 @@
-"""What feedback did to a search, as tables and a figure: the words, where they are from, and what moved."""
+"""Feedback of a search as tables and a figure: its words, their documents, and the results that moved."""
 
 from typing import TYPE_CHECKING
 
 from germane.cli.streams import tell
 from germane.cli.tables import arrow, titled
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from rich import text as rich_text
+
+    from germane.evaluate import plots
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +34,6 @@ def draw(report: "FeedbackReport", path: "Path", collection: str) -> None:
     if not report.words:
         tell(f"there is no word to draw, so {path} is not written")
         return
-    from germane.evaluate import plots
 
     plots.save(plots.expansion(report.words[:SHOWN], collection=collection), path)
 
@@ -47,8 +52,6 @@ def show(console: "Console", engine: "Engine", report: "FeedbackResponse") -> No
 
 
 def _words(report: "FeedbackResponse") -> "Table":
-    from rich.text import Text
-
     words = report.words[:SHOWN]
     n = len(report.words)
     of = f"{len(words)} strongest of {counted(n, 'word')}" if n > len(words) else counted(n, "word")
@@ -65,17 +68,17 @@ def _words(report: "FeedbackResponse") -> "Table":
         style = "bold yellow" if word.query_weight > 0 else "red" if word.weight < 0 else ""
         sources = ", ".join(f"{'−' * (doc_id in repelled)}{doc_id} {share:.0%}" for doc_id, share in word.sources)
         table.add_row(
-            Text(word.word, style),
+            rich_text.Text(word.word, style),
             f"{word.weight:.4f}",
-            Text(bar(word, most), "red" if word.weight < 0 else "cyan"),
+            rich_text.Text(bar(word, most), "red" if word.weight < 0 else "cyan"),
             f"{typed_share(word):.0%}",
-            Text(sources, "dim"),
+            rich_text.Text(sources, "dim"),
         )
     return table
 
 
 def typed_share(word: "ExpansionWord") -> float:
-    """How much of a word's weight is the query's own; all, where documents only took from it."""
+    """Return the query's share of a word's weight: 1 where documents only lowered it."""
     return min(word.query_weight / word.weight, 1.0) if word.weight > 0 else 0.0
 
 
@@ -89,8 +92,6 @@ def bar(word: "ExpansionWord", most: float) -> str:
 
 
 def _documents(engine: "Engine", report: "FeedbackResponse") -> "Table":
-    from rich.text import Text
-
     marked_first = sorted(report.documents, key=lambda document: document.mark is None)
     shown = marked_first[:SHOWN]
     more = f" ({len(shown)} of {len(marked_first)})" if len(marked_first) > len(shown) else ""
@@ -100,14 +101,14 @@ def _documents(engine: "Engine", report: "FeedbackResponse") -> "Table":
     table.add_column("document", ratio=1)
     for document in shown:
         title = " ".join(str(engine.document(document.id).fields.get("title") or "").split())
-        name = Text(document.id, "bold").append(f"  {title}" if title else "", "dim")
-        table.add_row(f"{document.weight:.4f}", Text(MARKS[document.mark], "green" if document.mark else "red"), name)
+        name = rich_text.Text(document.id, "bold").append(f"  {title}" if title else "", "dim")
+        table.add_row(
+            f"{document.weight:.4f}", rich_text.Text(MARKS[document.mark], "green" if document.mark else "red"), name
+        )
     return table
 
 
 def _moves(report: "FeedbackResponse") -> "Table":
-    from rich.text import Text
-
     table = titled("What moved, and the added words that argue for it")
     table.add_column("rank", justify="right")
     table.add_column("", no_wrap=True)
@@ -117,9 +118,12 @@ def _moves(report: "FeedbackResponse") -> "Table":
         before = "–" if move.before is None else str(move.before)
         words = ", ".join(word for word, _ in move.words)
         table.add_row(
-            f"{before} → {move.rank}", Text(arrow(move.before, move.rank), "bold"), move.id, Text(words, "dim")
+            f"{before} → {move.rank}",
+            rich_text.Text(arrow(move.before, move.rank), "bold"),
+            move.id,
+            rich_text.Text(words, "dim"),
         )
     for fallen in report.fallen:
         against = ", ".join(f"−{word}" for word, _ in fallen.words)
-        table.add_row(f"{fallen.before} → –", Text("out", "bold"), fallen.id, Text(against, "dim"))
+        table.add_row(f"{fallen.before} → –", rich_text.Text("out", "bold"), fallen.id, rich_text.Text(against, "dim"))
     return table

@@ -1,4 +1,4 @@
-"""What the reader types: single keys, and now and then a line. From a terminal, or from a pipe."""
+"""Input of the reader: single keys, and now and then a line, from a terminal or a pipe."""
 
 import os
 import select
@@ -8,6 +8,11 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from germane.cli import streams
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    import termios
+    import tty
 
 END = ""
 """The key that stands for the end of the input."""
@@ -33,9 +38,6 @@ def keys() -> Iterator[Keys]:
     if not sys.stdin.isatty():
         yield PipedKeys()
         return
-    import termios
-    import tty
-
     fd = sys.stdin.fileno()
     before = termios.tcgetattr(fd)
     try:
@@ -55,7 +57,7 @@ class PipedKeys:
         return found
 
     def line(self, prompt: str) -> str:
-        """What follows the key on its line."""
+        """Return the rest of the key's line."""
         return sys.stdin.readline().strip()
 
 
@@ -78,8 +80,6 @@ class TerminalKeys:
 
     def line(self, prompt: str) -> str:
         """A line that can be corrected while it is typed: the terminal's own editing, for so long."""
-        import termios
-
         changed = termios.tcgetattr(self._fd)
         before = [*changed]
         changed[3] |= termios.ICANON | termios.ECHO

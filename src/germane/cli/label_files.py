@@ -12,8 +12,15 @@ from germane.cli.documents import tell_skipped
 from germane.cli.progress import watched
 from germane.cli.streams import tell
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.types import DEFAULT_FIELDS, text_of
 from germane.wording import counted
+
+with on_first_use(__name__):
+    import orjson
+
+    from germane import data
+    from germane.data import atomic
 
 if TYPE_CHECKING:
     from germane.types import Document
@@ -78,11 +85,9 @@ class Reading:
 
     def read(self, *, progress: bool) -> Labelled:
         """All documents; `InputError` when there is none, or a column is in none of them."""
-        from germane.data import SkipReport, read_documents
-
-        report = SkipReport()
+        report = data.SkipReport()
         folder = self.folder_labels or self.format == "folder"
-        documents = read_documents(
+        documents = data.read_documents(
             self.source,
             format="folder" if self.folder_labels else self.format,
             mapping={"label": "folder"} if folder else None,
@@ -92,7 +97,7 @@ class Reading:
             number=True,
         )
         columns = _Columns(self)
-        found = Labelled()
+        labelled = Labelled()
         for document in watched(documents, "reading", always=progress):
             columns.see(document)
             try:
@@ -103,15 +108,15 @@ class Reading:
                     raise
                 report.note(error)
                 continue
-            found.ids.append(document.id)
-            found.texts.append(text)
-            found.labels.append(labels)
+            labelled.ids.append(document.id)
+            labelled.texts.append(text)
+            labelled.labels.append(labels)
         columns.check()
         tell_skipped(report)
-        if not found.ids:
+        if not labelled.ids:
             skipped = f" ({counted(report.count, 'record')} skipped)" if report.count else ""
             raise InputError(f"there are no documents in it{skipped}", source=self.source)
-        return found
+        return labelled
 
 
 class _Columns:
@@ -201,11 +206,7 @@ def joined(labels: Iterable[str], separator: str) -> str:
 
 def write_predictions(path: Path, ids: Sequence[str], labels: Sequence[Sequence[str]], separator: str) -> None:
     """One document a line: TSV with the columns id and label, or JSON Lines if the name says so."""
-    import orjson
-
-    from germane.data.atomic import open_for_writing
-
-    with open_for_writing(path) as file:
+    with atomic.open_for_writing(path) as file:
         if path.name.endswith(JSON_LINES):
             for doc_id, found in zip(ids, labels, strict=True):
                 file.write(orjson.dumps({"id": doc_id, "label": list(found)}).decode() + "\n")
@@ -217,10 +218,8 @@ def write_predictions(path: Path, ids: Sequence[str], labels: Sequence[Sequence[
 
 def read_predictions(path: str, ids: Sequence[str], separator: str | None) -> list[list[str]]:
     """The labels that a file of predictions gives these documents; `InputError` if one is missing."""
-    from germane.data import read_documents
-
     given: dict[str, list[str]] = {}
-    for document in read_documents(path, format="tsv" if path.endswith(".txt") else None):
+    for document in data.read_documents(path, format="tsv" if path.endswith(".txt") else None):
         value = document.fields.get("label")
         if "label" not in document.fields:
             raise InputError("predictions need the columns 'id' and 'label'", source=path)

@@ -9,6 +9,11 @@ import typer
 
 from germane.cli.streams import tell
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import data
+    from germane.evaluate import rankings
 
 MODEL = "Model"
 GATE = "Gate"
@@ -34,7 +39,7 @@ Alpha = Annotated[
 
 
 class HoldOut(StrEnum):
-    """What is held out for the gate."""
+    """Queries that are held out for the gate."""
 
     QUERY = "query"
     TIME = "time"
@@ -52,10 +57,8 @@ def judged_typed(topics: str | None, qrels: str | None) -> tuple[Any, Any]:
         raise ParameterError("--topics and --qrels belong together: judged queries need both")
     if topics is None or qrels is None:
         return None, None
-    from germane.data import read_topics
-    from germane.evaluate.rankings import load_qrels
 
-    return list(read_topics(topics)), load_qrels(qrels)
+    return list(data.read_topics(topics)), rankings.load_qrels(qrels)
 
 
 def tell_behind(folder: Path, fields: Sequence[str]) -> None:

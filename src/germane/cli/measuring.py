@@ -1,9 +1,14 @@
-"""What the commands that measure have in common: runs, judgements, and measures by name."""
+"""Shared options of the commands that measure: runs, judgements, and measures by name."""
 
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane.evaluate import measures as evaluate_measures
 
 RunFile = Annotated[
     str,
@@ -30,6 +35,6 @@ Alternative = Annotated[
 
 def named(measures: Sequence[str] | None, more: Sequence[str] | None, default: Sequence[str]) -> list[str]:
     """The measures asked for, in order, or the default; commas outside parentheses separate too."""
-    from germane.evaluate.measures import measure_names
-
-    return [name for text in (*(measures or ()), *(more or ())) for name in measure_names(text)] or list(default)
+    return [
+        name for text in (*(measures or ()), *(more or ())) for name in evaluate_measures.measure_names(text)
+    ] or list(default)

@@ -5,6 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import engine
+    from germane.engine import announcing, open_index
+    from germane.index import manifest
+    from germane.index import writer as index_writer
+
 if TYPE_CHECKING:
     from germane import Analyzer, Engine
     from germane.index.vector_fields import VectorField
@@ -12,17 +20,13 @@ if TYPE_CHECKING:
 
 def open_engine(folder: Path) -> "Engine":
     """The index in the folder."""
-    from germane.engine import Engine
-
-    return Engine.open(folder)
+    return engine.Engine.open(folder)
 
 
 def must_be_index(folder: Path) -> None:
     """Raise unless the folder holds an index, whole or damaged: a manifest, or at least a segment."""
-    from germane.index.manifest import NAME, read_manifest
-
-    if not (folder / NAME).exists() and not any(folder.glob("*.germane")):
-        read_manifest(folder)  # says what the folder is instead
+    if not (folder / manifest.NAME).exists() and not any(folder.glob("*.germane")):
+        manifest.read_manifest(folder)  # says what the folder is instead
 
 
 @contextmanager
@@ -35,11 +39,6 @@ def new_engine(
     vectors: "Mapping[str, VectorField] | None" = None,
 ) -> Iterator["Engine"]:
     """A new index to fill, all or nothing."""
-    from germane.engine import Engine
-    from germane.engine.announcing import announce_compiling
-    from germane.engine.open_index import OpenIndex
-    from germane.index.writer import new_index
-
-    announce_compiling()
-    with new_index(folder, analyzer, fields, positions=positions, vector_fields=vectors) as writer:
-        yield Engine(OpenIndex.of_writer(folder, writer))
+    announcing.announce_compiling()
+    with index_writer.new_index(folder, analyzer, fields, positions=positions, vector_fields=vectors) as writer:
+        yield engine.Engine(open_index.OpenIndex.of_writer(folder, writer))

@@ -1,29 +1,18 @@
 """Options that several commands share, each defined once. Names come from the registries, which are light."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from germane.engine.registry import RERANKER_NAMES
 from germane.errors import ParameterError
-from germane.feedback.registry import FEEDBACK_NAMES
-from germane.rank.registry import DEFAULT_MODEL, FIELD_MODELS, MODEL_TITLES
 from germane.refine.registry import METHOD_TITLES
+from germane.wording import titled
 
-_RANKING = "Ranking"
-_FEEDBACK = "Feedback"
 _READING = "Reading"
 _OUTPUT = "Output"
-_PAGE = "Page"
 _REFINING = "Refining"
-
-
-def titled(titles: Mapping[str, str]) -> str:
-    """Names with what they stand for."""
-    return ", ".join(name if name == title.lower() else f"{name} ({title})" for name, title in titles.items())
 
 
 class OnError(StrEnum):
@@ -134,88 +123,9 @@ Synonyms = Annotated[
     ),
 ]
 
-# -- ranking -----------------------------------------------------------------------------------------------------------
+# -- searching ---------------------------------------------------------------------------------------------------------
 
 K = Annotated[int, typer.Option("-k", metavar="K", help="How many documents to find.")]
-Model = Annotated[str, typer.Option(help=f"One of {titled(MODEL_TITLES)}.", rich_help_panel=_RANKING)]
-ModelIfNamed = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        help=f"One of {titled(MODEL_TITLES)}; with feedback, for both rankings.",
-        show_default=f"{DEFAULT_MODEL}, or feedback's own",
-        rich_help_panel=_RANKING,
-    ),
-]
-"""Not the same as naming the default: feedback has rankings of its own."""
-Mu = Annotated[
-    str | None,
-    typer.Option(
-        help="Dirichlet pseudo-counts: a number, or auto to learn it from the collection.",
-        metavar="NUMBER|auto",
-        show_default=False,
-        rich_help_panel=_RANKING,
-    ),
-]
-Lam = Annotated[
-    str | None,
-    typer.Option(
-        help="Weight of the document in linear smoothing: between 0 and 1, or auto.",
-        metavar="NUMBER|auto",
-        show_default=False,
-        rich_help_panel=_RANKING,
-    ),
-]
-Delta = Annotated[
-    float | None,
-    typer.Option(
-        help="Absolute discount, between 0 and 1.", metavar="NUMBER", show_default=False, rich_help_panel=_RANKING
-    ),
-]
-K1 = Annotated[
-    float | None,
-    typer.Option(
-        help="BM25's saturation; of adaptive, 0: that of the collection.",
-        metavar="NUMBER",
-        show_default=False,
-        rich_help_panel=_RANKING,
-    ),
-]
-B = Annotated[
-    float | None,
-    typer.Option(
-        "--b", help="BM25's length normalisation.", metavar="NUMBER", show_default=False, rich_help_panel=_RANKING
-    ),
-]
-FieldWeight = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--field-weight",
-        metavar="FIELD=NUMBER",
-        help=f"How much a word of a text field counts, as in title=3, for {' and '.join(FIELD_MODELS)}; repeatable. "
-        "Fields not named count 1.",
-        show_default=False,
-        rich_help_panel=_RANKING,
-    ),
-]
-Ordered = Annotated[
-    float | None,
-    typer.Option(
-        help="Share of two words side by side in the score of sdm and sdm-lm.",
-        metavar="NUMBER",
-        show_default=False,
-        rich_help_panel=_RANKING,
-    ),
-]
-Unordered = Annotated[
-    float | None,
-    typer.Option(
-        help="Share of two words near each other in the score of sdm and sdm-lm.",
-        metavar="NUMBER",
-        show_default=False,
-        rich_help_panel=_RANKING,
-    ),
-]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -223,167 +133,6 @@ Settings = Annotated[
         metavar="NAME=VALUE",
         help="Any parameter of the method, as in lam=0.1; repeatable. germane methods NAME lists them.",
         show_default=False,
-    ),
-]
-PriorOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--prior",
-        metavar="PRIOR",
-        help="length, field:NAME or fresh:FIELD:DAYS (half-life), each with an exponent if wanted (length^0.3); "
-        "repeatable.",
-        show_default=False,
-        rich_help_panel=_RANKING,
-    ),
-]
-Rerank = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Score the first results again: by a learnt model of the index (clicks, clicks@3), the file of a latent "
-        f"model, or a ranking model: {', '.join(RERANKER_NAMES)}. none: leave out the learnt model that was promoted.",
-        show_default="the promoted model",
-        rich_help_panel=_RANKING,
-    ),
-]
-Depth = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="How many results --rerank scores again; the rest follow in their order.",
-        show_default="1000",
-        rich_help_panel=_RANKING,
-    ),
-]
-Plain = Annotated[bool, typer.Option("--plain", help="Read the query as plain text, without query language.")]
-
-# -- feedback ----------------------------------------------------------------------------------------------------------
-
-Feedback = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help=f"Learn from the first results and rank again: {', '.join(FEEDBACK_NAMES)}.",
-        show_default=False,
-        rich_help_panel=_FEEDBACK,
-    ),
-]
-Relevant = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="ID,ID",
-        help="Documents that are relevant, to learn from; repeatable.",
-        show_default=False,
-        rich_help_panel=_FEEDBACK,
-    ),
-]
-NotRelevant = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--not",
-        metavar="ID,ID",
-        help="Documents that are not relevant, to learn against; repeatable.",
-        show_default=False,
-        rich_help_panel=_FEEDBACK,
-    ),
-]
-FeedbackDocs = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="First results taken for relevant.", show_default=False, rich_help_panel=_FEEDBACK),
-]
-FeedbackTerms = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Words kept of what is learnt.", show_default=False, rich_help_panel=_FEEDBACK),
-]
-QueryWeight = Annotated[
-    float | None,
-    typer.Option(
-        metavar="NUMBER",
-        help="Share of the query as typed in the new one, between 0 and 1 (consensus: of a query of one word).",
-        show_default=False,
-        rich_help_panel=_FEEDBACK,
-    ),
-]
-Guard = Annotated[
-    bool,
-    typer.Option(
-        "--guard",
-        help="Fall back to the query where the documents to learn from disagree.",
-        rich_help_panel=_FEEDBACK,
-    ),
-]
-Offset = Annotated[int, typer.Option(min=0, help="Leave out so many results.", rich_help_panel=_PAGE)]
-Sort = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FIELD",
-        help="Order by a field instead of the score; -FIELD: the largest first.",
-        show_default=False,
-        rich_help_panel=_PAGE,
-    ),
-]
-Group = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FIELD",
-        help="Of documents with the same value of the field, the best alone.",
-        show_default=False,
-        rich_help_panel=_PAGE,
-    ),
-]
-Filtering = Annotated[
-    str | None,
-    typer.Option(
-        "--filter",
-        metavar="FILTER",
-        help="Only documents that pass: fields and their values as JSON, as in "
-        '\'{"topic": "energy", "year": {">=": 2010}}\', or a query, as in "year:2010..".',
-        show_default=False,
-        rich_help_panel=_PAGE,
-    ),
-]
-MinScore = Annotated[
-    float | None, typer.Option(help="No result below this score.", show_default=False, rich_help_panel=_PAGE)
-]
-FacetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--facet",
-        metavar="FIELD",
-        help="Count the values of a field among all documents found; may be repeated.",
-        show_default=False,
-        rich_help_panel=_PAGE,
-    ),
-]
-Groups = Annotated[
-    int | None,
-    typer.Option(
-        "--groups",
-        metavar="N",
-        help="Put the first 200 results, or K, in N groups of alike ones, each named by words.",
-        show_default=False,
-        rich_help_panel=_PAGE,
-    ),
-]
-Snippets = Annotated[
-    bool, typer.Option("--snippets", help="With --json: the piece that shows best why.", rich_help_panel=_PAGE)
-]
-ExplainFeedback = Annotated[
-    bool,
-    typer.Option(
-        "--explain",
-        help="Show the words that feedback found, the documents they are from, and what moved.",
-        rich_help_panel=_FEEDBACK,
-    ),
-]
-PlotFeedback = Annotated[
-    Path | None,
-    typer.Option(
-        "--plot",
-        metavar="FILE",
-        help="Draw the words that feedback found (.png, .svg, .pdf).",
-        show_default=False,
-        rich_help_panel=_FEEDBACK,
     ),
 ]
 

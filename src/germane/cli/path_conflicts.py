@@ -32,7 +32,7 @@ def _files(given: str | Path) -> Iterator[str | Path]:
 def _place(path: str | Path) -> object:
     """The same for two names of one file."""
     try:
-        found = os.stat(path)
-        return found.st_dev, found.st_ino
+        status = os.stat(path)
+        return status.st_dev, status.st_ino
     except OSError:
         return os.path.realpath(path)

@@ -6,6 +6,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from germane.cli.streams import neutral, terminal
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from rich import progress as rich_progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -43,8 +47,11 @@ def steps(
 
 
 def _bar(total: int | None, always: bool) -> "Progress":
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    counts = MofNCompleteColumn() if total is not None else TextColumn("{task.completed:,}")
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), counts, TimeElapsedColumn())
-    return Progress(*columns, console=terminal(stderr=True), transient=not always)
+    counts = rich_progress.MofNCompleteColumn() if total is not None else rich_progress.TextColumn("{task.completed:,}")
+    columns = (
+        rich_progress.TextColumn("{task.description}", markup=False),
+        rich_progress.BarColumn(),
+        counts,
+        rich_progress.TimeElapsedColumn(),
+    )
+    return rich_progress.Progress(*columns, console=terminal(stderr=True), transient=not always)

@@ -9,7 +9,17 @@ from germane.cli.path_conflicts import require_apart
 from germane.cli.screening_tables import facts_of, show_explanation
 from germane.cli.streams import terminal
 from germane.errors import GermaneError
+from germane.lazy import on_first_use
 from germane.wording import counted, people
+
+with on_first_use(__name__):
+    from rich import padding as rich_padding
+    from rich import rule as rich_rule
+    from rich import text as rich_text
+
+    from germane.rank import snippets
+    from germane.refine import screening as screenings
+    from germane.refine.screening import responses, weighting
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,9 +57,7 @@ def read_records(screening: "Screening", reasons: Sequence[str], files: Sequence
 
     `files`: those of the records and of the decisions, which no export may replace.
     """
-    from germane.refine.screening import ReviewSession
-
-    session = ReviewSession(screening)
+    session = screenings.ReviewSession(screening)
     console = terminal()
     with keys() as typed:
         _loop(session, reasons, files, typed, console)
@@ -139,25 +147,20 @@ def _export(session: "ReviewSession", files: Sequence[str], typed: Keys) -> str:
 def _show(
     console: "Console", session: "ReviewSession", record: "Suggestion | None", reasons: Sequence[str], message: str
 ) -> None:
-    from rich.rule import Rule
-    from rich.text import Text
-
     if console.is_terminal:
         console.clear()
     console.print(_progress(session))
-    console.print(Rule(style="dim"))
+    console.print(rich_rule.Rule(style="dim"))
     if record is not None:
         _show_record(console, session.screening, record)
-        console.print(Rule(style="dim"))
+        console.print(rich_rule.Rule(style="dim"))
         numbered = "  ".join(f"{key} {reason}".replace(" ", _UNBROKEN) for key, reason in enumerate(reasons, start=1))
-        console.print(Text(f"y include  n exclude  m maybe  u undo  ? keys  q quit\n{numbered}", "dim"))
+        console.print(rich_text.Text(f"y include  n exclude  m maybe  u undo  ? keys  q quit\n{numbered}", "dim"))
     if message:
-        console.print(Text(message, "italic"))
+        console.print(rich_text.Text(message, "italic"))
 
 
 def _progress(session: "ReviewSession") -> "Text":
-    from rich.text import Text
-
     screening = session.screening
     left, advice = screening.estimate(), screening.recommendation()
     waiting = sum(annotation.maybe for annotation in screening.annotations.values())
@@ -168,23 +171,18 @@ def _progress(session: "ReviewSession") -> "Text":
         *([f"{waiting:,} maybe"] if waiting else []),
         f"{expected}at most {left.high:,} ({left.confidence:.0%} confidence)",
     ]
-    text = Text(" · ".join(parts), "dim")
+    text = rich_text.Text(" · ".join(parts), "dim")
     text.append(f"\n{'Stop' if advice.stop else 'Go on'}: {advice.reason}", "bold" if advice.stop else "dim")
     return text
 
 
 def _show_record(console: "Console", screening: "Screening", record: "Suggestion") -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from germane.refine.screening.responses import abstract_of, title_of
-
     document = screening.documents[record.id]
     wide = min(WIDTH, console.width - 4)
-    title = Text(title_of(screening, record.id) or record.id, "bold")
-    facts = Text(" · ".join([record.id, *_facts(document)]), "dim")
-    abstract = _marked(abstract_of(screening, record.id) or "(no abstract)", record)
-    why = Text(f"P(relevant) {record.probability:.0%}", "dim")
+    title = rich_text.Text(responses.title_of(screening, record.id) or record.id, "bold")
+    facts = rich_text.Text(" · ".join([record.id, *_facts(document)]), "dim")
+    abstract = _marked(responses.abstract_of(screening, record.id) or "(no abstract)", record)
+    why = rich_text.Text(f"P(relevant) {record.probability:.0%}", "dim")
     if record.sampled:
         why.append(", drawn at random")
     if record.words:
@@ -194,7 +192,7 @@ def _show_record(console: "Console", screening: "Screening", record: "Suggestion
     if annotation is not None and annotation.note:
         why.append(f"\nnote: {annotation.note}", "italic")
     for part, below in ((title, 0), (facts, 1), (abstract, 1), (why, 0)):
-        console.print(Padding(part, (0, 2, below, 2), expand=False), width=wide + 4)
+        console.print(rich_padding.Padding(part, (0, 2, below, 2), expand=False), width=wide + 4)
 
 
 def _facts(document: "Document") -> list[str]:
@@ -214,14 +212,9 @@ def _facts(document: "Document") -> list[str]:
 
 def _marked(text: str, record: "Suggestion") -> "Text":
     """The text, with the words in bold that speak most for the record."""
-    from rich.text import Text
-
-    from germane.rank.snippets import marks
-    from germane.refine.screening.weighting import default_analyzer
-
-    analyzer = default_analyzer()
-    shown = Text(text)
+    analyzer = weighting.default_analyzer()
+    shown = rich_text.Text(text)
     terms = {term for word in record.words for term in analyzer.terms(word.word)}
-    for span in marks(text, terms, analyzer):
+    for span in snippets.marks(text, terms, analyzer):
         shown.stylize("bold yellow", span.start, span.end)
     return shown

@@ -1,4 +1,4 @@
-"""What a refinement did to a list: tables for people, lines for programs."""
+"""A refined list: tables for people, lines for programs."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING
 from germane.cli.feedback_tables import MARKS
 from germane.cli.streams import put_row
 from germane.cli.tables import arrow, titled
+from germane.lazy import on_first_use
 from germane.tables import figure
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from rich import text as rich_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,8 +46,6 @@ def show(console: "Console", refinement: "RefinementResponse", shown: int) -> No
 
 
 def _order(refinement: "RefinementResponse") -> "Table":
-    from rich.text import Text
-
     rows, n = refinement.results, refinement.n_results
     part = f", the first {len(rows)}" if len(rows) < n else ""
     key = "" if refinement.threshold is None else " (●: in the predicted set)"
@@ -56,25 +58,27 @@ def _order(refinement: "RefinementResponse") -> "Table":
     table.add_column("result", ratio=1)
     for result in rows:
         p = "–" if result.probability is None else f"{result.probability:.2f}"
-        name = Text(result.id, "bold").append(f"  {result.title}" if result.title else "", "dim")
+        name = rich_text.Text(result.id, "bold").append(f"  {result.title}" if result.title else "", "dim")
         if result.words is not None:
-            name = Text("\n").join([name, *_sides(result.words.in_favour[:WORDS], result.words.against[:WORDS])])
+            name = rich_text.Text("\n").join(
+                [name, *_sides(result.words.in_favour[:WORDS], result.words.against[:WORDS])]
+            )
         table.add_row(
             f"{result.before} → {result.rank}",
-            Text(arrow(result.before, result.rank), "bold"),
+            rich_text.Text(arrow(result.before, result.rank), "bold"),
             p,
-            Text("●" if result.predicted else "", "green"),
-            Text("passed over" if result.passed_over else MARKS[result.mark], "green" if result.mark else "red"),
+            rich_text.Text("●" if result.predicted else "", "green"),
+            rich_text.Text(
+                "passed over" if result.passed_over else MARKS[result.mark], "green" if result.mark else "red"
+            ),
             name,
         )
     return table
 
 
 def _sides(in_favour: Sequence["WordAmount"], against: Sequence["WordAmount"]) -> list["Text"]:
-    from rich.text import Text
-
     sides = ((in_favour, "cyan"), (against, "red"))
-    return [Text("  " + _words(words), style) for words, style in sides if words]
+    return [rich_text.Text("  " + _words(words), style) for words, style in sides if words]
 
 
 def _words(words: Sequence["WordAmount"]) -> str:
@@ -86,19 +90,15 @@ def _moving(words: Sequence["MovingWord"]) -> str:
 
 
 def _topics(refinement: "RefinementResponse") -> "Table":
-    from rich.text import Text
-
     table = titled("Topics among the results that are not relevant")
     table.add_column("results", justify="right")
     table.add_column("words", ratio=1)
     for part in refinement.components:
-        table.add_row(str(len(part.ids)), Text(", ".join(word.word for word in part.words)))
+        table.add_row(str(len(part.ids)), rich_text.Text(", ".join(word.word for word in part.words)))
     return table
 
 
 def _moves(refinement: "RefinementResponse", shown: int) -> "Table":
-    from rich.text import Text
-
     moves = refinement.changes or ()
     part = f", {shown} of {len(moves)}" if len(moves) > shown else ""
     table = titled(f"What moved, and why{part}")
@@ -109,6 +109,9 @@ def _moves(refinement: "RefinementResponse", shown: int) -> "Table":
     for move in moves[:shown]:
         why = _moving(move.words) if move.cause == "words" else move.cause
         table.add_row(
-            f"{move.before} → {move.rank}", Text(arrow(move.before, move.rank), "bold"), move.id, Text(why, "dim")
+            f"{move.before} → {move.rank}",
+            rich_text.Text(arrow(move.before, move.rank), "bold"),
+            move.id,
+            rich_text.Text(why, "dim"),
         )
     return table

@@ -1,132 +1,143 @@
-"""From the options of the command line to what the engine is asked, and back from its words to the options."""
+"""Options made of what a request declares, and the request that was typed. Importing this loads no engine."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from germane.cli.streams import tell
-from germane.errors import ParameterError
+from germane.declare import CLI, Field, fields_of, made, read, spellings
+from germane.engine.requests import FeedbackRequest
+from germane.errors import ParameterError, RequestError
+from germane.lazy import LazyModule
+from germane.wording import Name
 
 if TYPE_CHECKING:
     from germane import Engine
-    from germane.engine import FeedbackRequest, RankingRequest
 
-_OPTIONS = {
-    "n_docs": "--feedback-docs",
-    "n_terms": "--feedback-terms",
-    "query_weight": "--query-weight",
-    "guard": "--guard",
-}
-"""What the parameters of a feedback method are called on the command line."""
-_QUOTED = {"priors": "--prior", "weights": "--field-weight", "feedback": "--feedback", "model": "--model"} | {
-    name: f"--{name}" for name in ("mu", "lam", "delta", "k1", "b", "ordered", "unordered")
-}
-"""What the members of a request are called, where a message has them in quotation marks."""
+methods = LazyModule("germane.engine.methods")
+parameter_parsing = LazyModule("germane.lm.parameter_parsing")
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What was typed of a request: the values by the names of the fields, those that were left out not among them."""
+
+    kind: type
+    values: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values.get(name)
+
+    def request(self, **others: Any) -> Any:
+        """Return the request, with these values of other fields and what --set says."""
+        values = dict(self.values) | others
+        settings = settings_typed(values.pop("parameters", None))
+        request = made(self.kind, values)
+        if not settings:
+            return request
+        learning = getattr(request, "feedback", FeedbackRequest())
+        ranking, learning = methods.with_settings(request.ranking, learning, settings)
+        return replace(request, **{"ranking": ranking, **({"feedback": learning} if learning.wanted else {})})
+
+    def ids(self, name: str, engine: "Engine") -> tuple[str, ...]:
+        """Return the ids of a field, with commas between them; a text that is an id itself, comma and all, is that."""
+        ids: list[str] = []
+        for text in self[name] or ():
+            parts = [text] if text in engine else [part.strip() for part in text.split(",") if part.strip()]
+            if not parts:
+                raise RequestError(Name(name), f" wants ids of documents, with commas between them, not '{text}'")
+            ids += parts
+        return tuple(ids)
+
+
+def asking(
+    kind: type, only: Collection[str] = (), **defaults: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of a request, where it has a parameter `typed: Typed`; messages name the options.
+
+    `only`: the fields that it has, if not all; `defaults`: those that are its own.
+    """
+    fields = [
+        field._replace(default=defaults.get(field.name, field.default))
+        for field in fields_of(kind)
+        if field.spelling(CLI).startswith("-") and (not only or field.name in only)
+    ]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(**arguments: Any) -> None:
+            texts = [(field, arguments.pop(field.name)) for field in fields]
+            with as_typed(kind):
+                values = {field.name: _value(field, text) for field, text in texts if text not in (None, False)}
+                command(typed=Typed(kind, values), **arguments)
+
+        signature = inspect.signature(command)
+        parameters: list[inspect.Parameter] = []
+        for each in signature.parameters.values():
+            parameters += map(_parameter, fields) if each.annotation is Typed else [each]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        return run
+
+    return decorate
+
+
+def _value(field: Field, typed: Any) -> Any:
+    """Return the value that was typed; ids and --set are read by `Typed`, which knows the index and the method."""
+    if field.kind == "boolean":
+        return not field.default
+    return typed if field.kind == "id" or (field.members and not field.reader) else read(field, typed)
+
+
+def _parameter(field: Field) -> inspect.Parameter:
+    """Return the option of a field as Typer has it. It is a text, which the field reads, so that every door says alike
+    what is wrong with it."""
+    is_flag = field.kind == "boolean"
+    several = field.many or field.kind == "pairs"
+    metavar = field.unit.upper() or {"setting": "NUMBER|auto", "number": "NUMBER"}.get(field.kind, "VALUE")
+    option = typer.Option(
+        field.spelling(CLI),
+        help=field.off if field.default is True else field.help,
+        metavar=None if is_flag else metavar,
+        show_default=field.kind == "integer",
+        rich_help_panel=field.group or None,
+    )
+    kind: Any = bool if is_flag else list[str] | None if several else str | None
+    default = False if is_flag else str(field.default) if field.kind == "integer" and field.default else None
+    return inspect.Parameter(
+        field.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=Annotated[kind, option]
+    )
 
 
 @contextmanager
-def as_typed() -> Iterator[None]:
-    """Errors that are raised within name the options where the engine names its parameters."""
+def as_typed(kind: type) -> Iterator[None]:
+    """Name the options in errors that are raised within, where a request is wrong."""
     try:
         yield
-    except ParameterError as error:
-        message = re.sub(rf"'?\b({'|'.join(_OPTIONS)})\b'?", lambda found: _OPTIONS[found[1]], str(error))
-        message = re.sub(rf"'({'|'.join(_QUOTED)})'", lambda found: _QUOTED[found[1]], message)
-        raise ParameterError(message) from None
+    except RequestError as error:
+        raise ParameterError(error.spelled(spellings(kind, CLI))) from None
 
 
-def ranking_request(
-    model: str | None, priors: Sequence[str] | None, weights: Sequence[str] | None, **parameters: str | float | None
-) -> "RankingRequest":
-    """A model with the parameters that were typed."""
-    from germane.engine import RankingRequest
-
-    typed = {name: _number(value) if isinstance(value, str) else value for name, value in parameters.items()}
-    return RankingRequest(model, _given(typed), tuple(priors or ()), _field_weights(weights or ()))
-
-
-def _field_weights(texts: Sequence[str]) -> dict[str, float]:
-    """FIELD=NUMBER, each field once."""
-    weights: dict[str, float] = {}
-    for text in texts:
-        name, sign, typed = text.rpartition("=")
-        weight = _number(typed.strip())
-        if not sign or not name.strip() or not isinstance(weight, float):
-            raise ParameterError(f"--field-weight wants a text field and a number, as in title=3, not '{text}'")
-        if name.strip() in weights:
-            raise ParameterError(f"--field-weight names the field '{name.strip()}' twice")
-        weights[name.strip()] = weight
-    return weights
-
-
-def feedback_request(
-    method: str | None, n_docs: int | None, n_terms: int | None, query_weight: float | None, guard: bool
-) -> "FeedbackRequest":
-    """A method with the parameters that were typed."""
-    from germane.engine import FeedbackRequest
-
-    typed = {"n_docs": n_docs, "n_terms": n_terms, "query_weight": query_weight, "guard": guard or None}
-    return FeedbackRequest(method, _given(typed))
-
-
-def reranker_typed(name: str | None) -> str | None:
-    """What `--rerank` says: nothing for the model that was promoted, `none` for no second stage."""
-    from germane.engine.models.promotion import PROMOTED
-
-    return PROMOTED if name is None else None if name == "none" else name
+def settings_typed(texts: Sequence[str] | None) -> dict[str, str]:
+    """Return what --set says, NAME=VALUE."""
+    typed: dict[str, str] = parameter_parsing.pairs(texts, "--set") if texts else {}
+    return typed
 
 
 def tell_promoted(reranked_by: str | None, not_reranked: str | None) -> None:
-    """That the learnt model that was promoted ranks, or why it cannot."""
+    """Say that the learnt model that was promoted ranks, or why it cannot."""
     if reranked_by is not None:
         tell(f"ranked by {reranked_by}, learnt from clicks and promoted; --rerank none leaves it out")
     if not_reranked is not None:
         tell(not_reranked)
 
 
-def with_settings(
-    ranking: "RankingRequest", feedback: "FeedbackRequest", texts: Sequence[str] | None
-) -> tuple["RankingRequest", "FeedbackRequest"]:
-    """The requests with what --set says."""
-    if not texts:
-        return ranking, feedback
-    from germane.engine.methods import with_settings as added
-
-    return added(ranking, feedback, settings_typed(texts))
-
-
-def settings_typed(texts: Sequence[str] | None) -> dict[str, str]:
-    """What --set says, NAME=VALUE."""
-    from germane.lm.parameter_parsing import pairs
-
-    return pairs(texts or (), "--set")
-
-
-def ids_typed(option: str, texts: Sequence[str] | None, engine: "Engine") -> tuple[str, ...]:
-    """Ids with commas between them; a text that is an id itself, comma and all, is that id."""
-    found: list[str] = []
-    for text in texts or ():
-        ids = [text] if text in engine else [part.strip() for part in text.split(",") if part.strip()]
-        if not ids:
-            raise ParameterError(f"{option} wants ids of documents, with commas between them, not '{text}'")
-        found += ids
-    return tuple(found)
-
-
 def tell_learnt(learnt: Mapping[str, float] | None) -> None:
     """Say which numbers the collection gave: what "auto" came to, and what a model takes from it by itself."""
     for name, value in (learnt or {}).items():
         tell(f"{name} = {value:.4g}, learnt from the collection")
-
-
-def _given(typed: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in typed.items() if value is not None}
-
-
-def _number(text: str | None) -> float | str | None:
-    """The number, or the text as it is: the engine knows what else may stand there."""
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text

@@ -8,8 +8,17 @@ from typing import Any, Literal
 
 from germane.cli.documents import tell_skipped
 from germane.errors import InputError, ParameterError, UnknownDocumentError
+from germane.lazy import on_first_use
 from germane.types import RESULT_FIELDS, text_of
 from germane.wording import counted
+
+with on_first_use(__name__):
+    import orjson
+
+    from germane import data as data_files
+    from germane.data import columns as data_columns
+    from germane.data import compression, long_numbers
+    from germane.data import lines as data_lines
 
 STDIN = "-"
 RANKED = ("rank", "score")
@@ -31,7 +40,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class ResultSource:
-    """Where the list comes from: a file of documents, or what `germane search --json` printed (- for stdin)."""
+    """Source of the list: a file of documents, or what `germane search --json` printed (- for stdin)."""
 
     name: str
     columns: Sequence[str]
@@ -68,19 +77,12 @@ class ResultSource:
 
     def _hits(self) -> list[tuple[str, Mapping[str, Any]]] | None:
         """The hits of a search's JSON; None if the file is something else."""
-        import orjson
-
-        from germane.data.lines import MAX_RECORD_BYTES
-        from germane.data.long_numbers import lost_digits
-
         if self.name == STDIN:
             data = sys.stdin.buffer.read()
         elif self.format is None and Path(self.name).is_file():
-            from germane.data.compression import open_binary
-
-            with open_binary(self.name, self.encoding) as stream:
-                data = stream.read(MAX_RECORD_BYTES + 1) if stream.peek(1).lstrip()[:1] == b"{" else b""
-                if len(data) > MAX_RECORD_BYTES:  # too long for one object: its lines may be documents
+            with compression.open_binary(self.name, self.encoding) as stream:
+                data = stream.read(data_lines.MAX_RECORD_BYTES + 1) if stream.peek(1).lstrip()[:1] == b"{" else b""
+                if len(data) > data_lines.MAX_RECORD_BYTES:  # too long for one object: its lines may be documents
                     return None
         else:
             return None
@@ -89,7 +91,7 @@ class ResultSource:
         except orjson.JSONDecodeError:
             found = None
         if isinstance(found, dict) and isinstance(found.get("hits"), list):
-            if lost := lost_digits(found, data):
+            if lost := long_numbers.lost_digits(found, data):
                 raise InputError(lost, source=self._source)
             return [_hit(hit, number, self._source) for number, hit in enumerate(found["hits"], start=1)]
         if self.name == STDIN:
@@ -97,10 +99,8 @@ class ResultSource:
         return None
 
     def _documents(self) -> list[tuple[str, Mapping[str, Any]]]:
-        from germane.data import SkipReport, read_documents
-
-        report = SkipReport()
-        documents = read_documents(
+        report = data_files.SkipReport()
+        documents = data_files.read_documents(
             self.name,
             format=self.format,
             on_error=self.on_error,
@@ -133,11 +133,9 @@ def marked(option: str, texts: Sequence[str], ids: Sequence[str]) -> list[str]:
 
 
 def _named(option: str, part: str, known: set[str], ids: Sequence[str]) -> str:
-    from germane.data.columns import whole_number
-
     if part in known:
         return part
-    place = whole_number(part)
+    place = data_columns.whole_number(part)
     if place is not None and 1 <= place <= len(ids):
         return ids[place - 1]
     raise UnknownDocumentError(

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from germane.cli.streams import tell
 from germane.errors import InputError, MissingExtraError, ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    import orjson
+
+    from germane import workspace as workspaces
+    from germane.workspace import screening as workspace_screening
 
 if TYPE_CHECKING:
     from germane.refine.screening import Screening
@@ -17,12 +24,12 @@ if TYPE_CHECKING:
     from germane.workspace.values import Project
 
 WORKSPACE = "germane.workspace"
-"""Where decisions are kept if nothing else is named: in the folder where one works."""
+"""Default file of decisions, in the working directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where a reviewer's decisions are kept. `begins`: whether a project that is not there is made."""
+    """Place of a reviewer's decisions. `begins`: whether a project that is not there is made."""
 
     workspace: str
     project: str | None
@@ -57,8 +64,6 @@ class Desk:
 
         None where there is no such project and none is to be made. `source`: what the documents were read from.
         """
-        from germane.workspace.screening import ReviewerScreening
-
         workspace = self._open(create=self.begins)
         if self.project is None:
             project = self._found(workspace)
@@ -75,7 +80,9 @@ class Desk:
         else:
             return None
         tell(f"decisions of '{self.reviewer}' in the project '{project.name}' of {workspace.name}")
-        return ReviewerScreening(list(kept.values()) or documents, workspace, project, self.reviewer, **settings)
+        return workspace_screening.ReviewerScreening(
+            list(kept.values()) or documents, workspace, project, self.reviewer, **settings
+        )
 
     def _found(self, workspace: "Workspace") -> "Project":
         """The project that is named, or the only one."""
@@ -100,10 +107,8 @@ class Desk:
         return workspace.projects.create(name, collection)
 
     def _open(self, *, create: bool) -> "Workspace":
-        from germane.workspace import Workspace
-
         try:
-            return Workspace.open(self.workspace, create=create)
+            return workspaces.Workspace.open(self.workspace, create=create)
         except MissingExtraError as error:
             raise ParameterError(f"{error}; or keep decisions in a file, with --decisions FILE") from None
 
@@ -123,8 +128,6 @@ def _require_same(where: str, kept: "dict[str, Document]", documents: "Sequence[
 
 def _said(document: "Document") -> bytes:
     """Its fields as a workspace keeps them, whichever file they were read from."""
-    import orjson
-
     return orjson.dumps(document.fields, option=orjson.OPT_SORT_KEYS)
 
 

@@ -5,12 +5,14 @@ import io
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
+from germane.types import Document
 
-if TYPE_CHECKING:
-    from germane.types import Document
+with on_first_use(__name__):
+    from germane import data
+    from germane.data import atomic, writing
 
 NAME = "curiosities.jsonl"
 
@@ -41,22 +43,17 @@ def write_sample_files(folder: Path) -> list[str]:
     screen), `vectors.jsonl` and `query.json` (a vector of each document, and one to look for).
     Nothing is overwritten: a file that is there already is an error, before anything is written.
     """
-    from germane.data import read_documents
-    from germane.data.atomic import write_bytes
-
-    contents = _contents(list(read_documents(sample_path())))
+    contents = _contents(list(data.read_documents(sample_path())))
     for name in contents:
         if (folder / name).exists():
             raise ParameterError(f"{folder / name} is there already: choose another folder for the sample files")
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
-        write_bytes(folder / name, content.encode())
+        atomic.write_bytes(folder / name, content.encode())
     return list(contents)
 
 
 def _contents(documents: "list[Document]") -> Mapping[str, str]:
-    from germane.types import Document
-
     by_topic = [(document, str(document.fields["topic"])) for document in documents]
     ranked = [
         Document(document.id, {"rank": rank, **document.fields}) for rank, document in enumerate(documents, start=1)
@@ -99,10 +96,8 @@ def _direction(topic: str) -> list[float]:
 
 
 def _written(documents: "list[Document]", format: str) -> str:
-    from germane.data.writing import write_documents
-
     target = io.StringIO()
-    write_documents(target, documents, format)
+    writing.write_documents(target, documents, format)
     return target.getvalue()
 
 

@@ -4,6 +4,13 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from germane.errors import InputError
+from germane.lazy import on_first_use
+from germane.types import Mark
+
+with on_first_use(__name__):
+    from germane.metasearch import answers as metasearch_answers
+    from germane.metasearch import merging
+    from germane.workspace import values
 
 if TYPE_CHECKING:
     from germane.metasearch.merging import FoundList
@@ -14,10 +21,8 @@ if TYPE_CHECKING:
 
 def save(workspace: "Workspace", found: "FoundList") -> "Search":
     """Keep a list as it was fetched: the query, every result with its fields, and where each source had it."""
-    from germane.workspace.values import Result
-
     results = (
-        Result(one.id, one.fields, one.score, [dataclasses.asdict(source) for source in one.provenance])
+        values.Result(one.id, one.fields, one.score, [dataclasses.asdict(source) for source in one.provenance])
         for one in found
     )
     sources = ",".join(answer.source for answer in found.answers)
@@ -26,32 +31,29 @@ def save(workspace: "Workspace", found: "FoundList") -> "Search":
 
 def taken_up(workspace: "Workspace", search: "Search") -> "FoundList":
     """The list as it was kept."""
-    from germane.metasearch.answers import SourceAnswer, SourceRecord
-    from germane.metasearch.merging import Found, FoundList, Provenance
-
-    results: list[Found] = []
-    records: dict[str, list[tuple[int, SourceRecord]]] = {name: [] for name in search.source.split(",") if name}
+    results: list[merging.Found] = []
+    records: dict[str, list[tuple[int, metasearch_answers.SourceRecord]]] = {
+        name: [] for name in search.source.split(",") if name
+    }
     for rank, result in enumerate(workspace.searches.results(search), start=1):
-        provenance = tuple(Provenance(**each) for each in _provenance(search, result))
-        results.append(Found(rank, result.document, result.score or 0.0, result.fields, provenance))
+        provenance = tuple(merging.Provenance(**each) for each in _provenance(search, result))
+        results.append(merging.Found(rank, result.document, result.score or 0.0, result.fields, provenance))
         for one in provenance:
-            record = SourceRecord(one.id, result.fields, one.link, one.score)
+            record = metasearch_answers.SourceRecord(one.id, result.fields, one.link, one.score)
             records.setdefault(one.source, []).append((one.rank, record))
     answers = tuple(
-        SourceAnswer(name, tuple(record for _, record in sorted(given, key=lambda each: each[0])))
+        metasearch_answers.SourceAnswer(name, tuple(record for _, record in sorted(given, key=lambda each: each[0])))
         for name, given in records.items()
     )
-    return FoundList(search.query, str(search.settings.get("ranking", "")), tuple(results), answers)
+    return merging.FoundList(search.query, str(search.settings.get("ranking", "")), tuple(results), answers)
 
 
 def keep_marks(workspace: "Workspace", search: "Search", marks: "Marks") -> "Marks":
     """Keep marks that are not there yet; all that hold then."""
-    from germane.types import Mark
-
-    held = workspace.marks.current(search)
+    stored = workspace.marks.current(search)
     for given, known, mark in (
-        (marks.relevant, held.relevant, Mark.RELEVANT),
-        (marks.not_relevant, held.not_relevant, Mark.NOT_RELEVANT),
+        (marks.relevant, stored.relevant, Mark.RELEVANT),
+        (marks.not_relevant, stored.not_relevant, Mark.NOT_RELEVANT),
     ):
         for doc_id in given:
             if doc_id not in known:

@@ -1,10 +1,17 @@
-"""What screening answers: tables for people, rows for programs."""
+"""Answers of screening: tables for people, rows for programs."""
 
 from typing import TYPE_CHECKING
 
 from germane.cli.streams import put_json, tell, terminal
 from germane.cli.tables import put_rows, show_rows
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from rich import padding as rich_padding
+    from rich import text as rich_text
+
+    from germane.refine.screening import responses
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,9 +26,7 @@ WORD_HEADER = ("word", "adds to the log-odds")
 
 def put_answers(screening: "Screening", n: int, wanted: str, *, abstracts: bool = False) -> None:
     """The next n to read, what was read and found, what remains, and whether to stop."""
-    from germane.refine.screening.responses import ScreeningResponse
-
-    found = ScreeningResponse.of(screening, n, abstracts=abstracts)
+    found = responses.ScreeningResponse.of(screening, n, abstracts=abstracts)
     if not found.calibrated:
         tell("probabilities are rough until two relevant and two irrelevant documents are decided")
     if wanted == "json":
@@ -46,7 +51,7 @@ def put_answers(screening: "Screening", n: int, wanted: str, *, abstracts: bool 
 
 
 def facts_of(screening: "Screening") -> list[list[str]]:
-    """Where a screening stands, in a few named sentences."""
+    """Describe the state of a screening in a few named sentences."""
     left, advice = screening.estimate(), screening.recommendation()
     waiting = sum(annotation.maybe for annotation in screening.annotations.values())
     return [
@@ -61,26 +66,21 @@ def facts_of(screening: "Screening") -> list[list[str]]:
 
 def _show_abstracts(found: "ScreeningResponse") -> None:
     """The records one under another, each with its abstract, as wide as people read."""
-    from rich.padding import Padding
-    from rich.text import Text
-
     console = terminal()
     for row in found.next:
-        title = Text(row.title or row.id, "bold")
-        facts = Text(f"{row.id} · {row.probability:.0%} · {row.why}", "dim")
-        for part in (title, facts, Text(row.abstract or "(no abstract)")):
-            console.print(Padding(part, (0, 0, 0, 2), expand=False), width=min(console.width, 80))
+        title = rich_text.Text(row.title or row.id, "bold")
+        facts = rich_text.Text(f"{row.id} · {row.probability:.0%} · {row.why}", "dim")
+        for part in (title, facts, rich_text.Text(row.abstract or "(no abstract)")):
+            console.print(rich_padding.Padding(part, (0, 0, 0, 2), expand=False), width=min(console.width, 80))
         console.print()
 
 
 def put_explanation(screening: "Screening", doc_id: str, wanted: str) -> None:
     """The words for and against a document."""
-    from germane.refine.screening.responses import ScreeningExplanation
-
     if wanted == "":
         show_explanation(terminal(), screening, doc_id)
         return
-    found = ScreeningExplanation.of(screening, doc_id)
+    found = responses.ScreeningExplanation.of(screening, doc_id)
     if wanted == "json":
         put_json(found)
     else:
@@ -88,10 +88,8 @@ def put_explanation(screening: "Screening", doc_id: str, wanted: str) -> None:
 
 
 def show_explanation(console: "Console", screening: "Screening", doc_id: str) -> None:
-    """The same for people, the strongest words alone."""
-    from germane.refine.screening.responses import ScreeningExplanation
-
-    found = ScreeningExplanation.of(screening, doc_id)
+    """Show an explanation to people: the strongest words alone."""
+    found = responses.ScreeningExplanation.of(screening, doc_id)
     console.print(f"{doc_id}: {found.title}", soft_wrap=True)
     console.print(f"probability {found.probability:.0%}, score {found.score:.3f} (bias {found.bias:.3f})")
     show_rows(WORD_HEADER, [[word.word, word.amount] for word in found.words[:WORDS]])
@@ -99,9 +97,7 @@ def show_explanation(console: "Console", screening: "Screening", doc_id: str) ->
 
 def put_simulation(result: "Simulation", rule: "StoppingRule", wanted: str) -> None:
     """Each measure with its interval over seeds."""
-    from germane.refine.screening.responses import SimulationResponse
-
-    found = SimulationResponse.of(result)
+    found = responses.SimulationResponse.of(result)
     if wanted == "json":
         put_json(found)
         return

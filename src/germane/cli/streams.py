@@ -12,6 +12,17 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    import traceback
+
+    import orjson
+    from rich import console as rich_console
+    from rich import segment as rich_segment
+
+    from germane import schema
+
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
@@ -91,9 +102,7 @@ def tell(message: str) -> None:
 
 
 def tell_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """What Python says of an exception that nobody caught; its message may repeat what stands in a file."""
-    import traceback
-
+    """Print the traceback of an uncaught exception; its message may repeat the content of a file."""
     print(neutral("".join(traceback.format_exception(kind, error, trace))), end="", file=sys.stderr, flush=True)
 
 
@@ -103,7 +112,7 @@ def say(text: str) -> None:
 
 
 def prompt(text: str) -> None:
-    """What a reader is asked, on the line on which the answer is typed."""
+    """Print a question on the line on which the answer is typed."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
@@ -115,11 +124,7 @@ def put_row(cells: Iterable[object]) -> None:
 
 def put_json(answer: "Response | Sequence[Any]") -> None:
     """A response, or a list of them, as one line of JSON."""
-    import orjson
-
-    from germane.schema import json_value
-
-    put_json_line(orjson.dumps(json_value(answer)))
+    put_json_line(orjson.dumps(schema.json_value(answer)))
 
 
 def put_json_line(line: bytes) -> None:
@@ -128,7 +133,7 @@ def put_json_line(line: bytes) -> None:
 
 
 def put_bytes(content: bytes) -> None:
-    """What is read by programs and names its own encoding (JSON, XML), as it is."""
+    """Write bytes unchanged: text for programs names its own encoding (JSON, XML)."""
     sys.stdout.flush()
     sys.stdout.buffer.write(content)
 
@@ -147,10 +152,8 @@ class _Neutral:
         self._renderable = renderable
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        from rich.segment import Segment
-
         for segment in console.render(self._renderable, options):
-            yield segment if segment.control else Segment(neutral(segment.text), segment.style)
+            yield segment if segment.control else rich_segment.Segment(neutral(segment.text), segment.style)
 
 
 class _EverythingNeutral:
@@ -161,13 +164,11 @@ class _EverythingNeutral:
 
 
 def terminal(*, stderr: bool = False) -> "Console":
-    """Where tables for people are printed: without markup, so that no document can change its look."""
-    from rich.console import Console
-
+    """Return the console that prints tables for people: without markup, so that no document can change its look."""
     stream = sys.stderr if stderr else sys.stdout
     file = stream.beneath if isinstance(stream, PeopleStream) else stream  # what Rich itself adds may command it
 
-    class _Console(Console):
+    class _Console(rich_console.Console):
         def on_broken_pipe(self) -> None:
             """Rich would end the program as if nothing had been found."""
             raise BrokenPipeError

@@ -4,7 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from germane.cli.streams import put_row, say, terminal
+from germane.lazy import on_first_use
 from germane.tables import TABLES, Cell, written
+
+with on_first_use(__name__):
+    from rich import table as rich_table
+    from rich import text as rich_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,11 +21,13 @@ WIDEST = 10_000
 
 def titled(title: str) -> "Table":
     """A table as wide as the terminal, without lines."""
-    from rich.table import Table
-    from rich.text import Text
-
-    return Table(
-        title=Text(title, "bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True
+    return rich_table.Table(
+        title=rich_text.Text(title, "bold"),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        expand=True,
     )
 
 
@@ -41,9 +48,7 @@ def put_rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 def show_rows(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = "", whole: bool = False) -> None:
     """A table for people; numbers with four digits. `whole`: no row is broken, however narrow the terminal is."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), title=title or None, title_justify="left")
+    table = rich_table.Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), title=title or None, title_justify="left")
     for i, name in enumerate(header):
         numeric = any(isinstance(row[i], int | float) for row in rows)
         # One sign wide at least: Rich measures an empty column as none, and draws it as one.

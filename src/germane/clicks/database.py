@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from germane.errors import DiskFullError, InputError, MissingExtraError, ParameterError, StorageError
+from germane.errors import DiskFullError, InputError, ParameterError, StorageError
+from germane.lazy import optional
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -24,10 +25,7 @@ def working_database(folder: Path, *, memory_mb: int, threads: int | None) -> "I
 
     DuckDB's limit covers its buffers, not the last few allocations of its operators: it is told three quarters.
     """
-    try:
-        import duckdb
-    except ImportError:
-        raise MissingExtraError("duckdb", "clicks", "Reading a click log") from None
+    duckdb = optional("duckdb", "Reading a click log")
     if memory_mb < LEAST_MEMORY:
         raise ParameterError(f"memory must be at least {LEAST_MEMORY} MB, not {memory_mb}")
     if threads is not None and threads < 1:
@@ -61,5 +59,5 @@ def working_database(folder: Path, *, memory_mb: int, threads: int | None) -> "I
 
 
 def first_line(error: BaseException) -> str:
-    """What went wrong, without the statement that DuckDB repeats below it."""
+    """Return the first line of an error, without the statement that DuckDB repeats below it."""
     return str(error).partition("\n")[0]

@@ -20,6 +20,10 @@ from germane.clicks.rules import ImportRules
 from germane.data.compression import compression_of, open_binary
 from germane.data.lines import read_lines
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    import duckdb
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -38,7 +42,7 @@ PATHS: Mapping[str, tuple[str, ...]] = {
     "title": ("event_attributes.object.name", "title"),
     "clicked": ("clicked",),
 }
-"""Where each of our columns is looked for, first UBI's name. UBI calls the engine's own request `query`, so that this
+"""Paths of each of our columns, UBI's name first. UBI calls the engine's own request `query`, so that this
 name is taken for a column of people's words only where there is no `user_query`, and never in JSON Lines."""
 
 FORMATS = ("jsonl", "csv", "tsv", "parquet")
@@ -52,7 +56,7 @@ LONGEST_LINE = 1 << 20
 
 _NOTHING = "CAST(NULL AS VARCHAR)"
 _SPACES = r"^ |  | $|[\p{Cc}\p{Zl}\p{Zp}\x{a0}\x{1680}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}]"
-"""What is no single space between words: of Unicode's spaces (Zs) all but the plain one, too."""
+"""Characters that become a single space between words: of Unicode's spaces (Zs) all but the plain one, too."""
 
 NOT_UTF8 = "not UTF-8"
 NOT_JSON = "not a JSON object, or half of one"
@@ -102,7 +106,7 @@ FROM told
 
 @dataclass(slots=True)
 class ReadReport:
-    """What could not be used of the files read: rows by reason, and files or their ends that cannot be read."""
+    """Unused parts of the files: rows by reason, and files or their ends that cannot be read."""
 
     rows: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
@@ -118,7 +122,7 @@ def format_of(path: Path) -> str:
 
 
 def paths_with(mapping: Mapping[str, str] | None) -> dict[str, tuple[str, ...]]:
-    """Where our columns are, those of the mapping (ours to theirs) first."""
+    """Return the paths of our columns, those of the mapping (ours to theirs) first."""
     unknown = [name for name in mapping or () if name not in PATHS]
     if unknown:
         raise ParameterError(f"no column of ours is called '{unknown[0]}'; there are: {', '.join(PATHS)}")
@@ -153,8 +157,6 @@ class LogReader:
 
     def read(self, path: Path) -> None:
         """Add a file's rows. What is wrong with them, or with the file, is in `report`."""
-        import duckdb
-
         before = self._count()
         bad = sum(self.report.dropped.values())
         try:
@@ -360,8 +362,6 @@ class LogReader:
         self, types: Mapping[str, str], path: str, scan: str, parameters: Sequence[object]
     ) -> tuple[str, str] | None:
         """The expression of a path and its type: a column of that very name, a member of a structure or a JSON text."""
-        import duckdb
-
         if path in types:
             return _quoted(path), types[path]
         head, _, rest = path.partition(".")

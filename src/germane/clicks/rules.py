@@ -18,7 +18,7 @@ def _require(name: str, value: float, least: float, most: float) -> None:
 class ImportRules:
     """How rows of a log become history. They are kept with the history: all imports into it follow the same rules.
 
-    - `redact_digits`: numbers of so many digits are taken out of queries, signs between digits ignored; 0: none are.
+    - `redact_digits`: numbers of this many digits are taken out of queries, signs between digits ignored; 0: none are.
     - `redact_addresses`: e-mail addresses are taken out of queries.
     - `first_position`: what the log calls the first result, 1 or 0.
     - `retain_days`: history older than this is removed at every import; 0: none is.

@@ -153,7 +153,7 @@ class ClickStore:
         return sorted({file.day for file in self.files})
 
     def rows(self, table: str) -> int:
-        """How many rows of `queries` or `events` there are."""
+        """Number of rows of `queries` or `events`."""
         return sum(file.rows for file in self.files if file.table == table)
 
     def paths(self, table: str, days: Sequence[str]) -> list[str]:
@@ -302,8 +302,10 @@ class ClickStore:
             )
             if not everything:
                 return EraseResponse(0, 0, 0)
-            own = "(user_id = ? OR client_id = ?)"
-            connection.execute(f"CREATE TABLE own AS SELECT DISTINCT * FROM ({everything}) WHERE {own}", [user, user])
+            of_user = "(user_id = ? OR client_id = ?)"
+            connection.execute(
+                f"CREATE TABLE own AS SELECT DISTINCT * FROM ({everything}) WHERE {of_user}", [user, user]
+            )
             devices = "SELECT client_id FROM own WHERE client_id IS NOT NULL"
             sessions = "SELECT session FROM own WHERE session IS NOT NULL"
             theirs = (

@@ -222,10 +222,12 @@ def _candidates(works: Sequence[Work], keys: _Keys, similarity: float) -> Iterat
                 once.update(others)
             if len(others) < MOST_CANDIDATES:
                 others.append(place)
-        n, own = len(work.words), work.signature
+        n, signature = len(work.words), work.signature
         for other in sorted(found):
             theirs = works[other]
-            lacks = (own & ~theirs.signature if n <= len(theirs.words) else theirs.signature & ~own).bit_count()
+            lacks = (
+                signature & ~theirs.signature if n <= len(theirs.words) else theirs.signature & ~signature
+            ).bit_count()
             if lacks > MOST_ERRORS and lacks > most_lacking(n, similarity):
                 continue
             if work.words != theirs.words:  # the same words are compared elsewhere

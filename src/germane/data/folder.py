@@ -1,6 +1,7 @@
 """Text files of a folder: one document per file, its id the path inside the folder.
 
-Files may be compressed. Hidden files and folders are passed over, and links to folders are not followed.
+Files may be compressed. Hidden files and folders are skipped, so are pipes, sockets and devices, which could block the
+reader for ever. Links to folders are not followed.
 """
 
 import os
@@ -16,7 +17,7 @@ from germane.types import Document, FieldValue
 
 
 def files_in(folder: str | Path) -> Iterator[Path]:
-    """Every file below the folder, in the order of its path."""
+    """Every regular file below the folder, in the order of its path, links to such files too."""
 
     def refuse(error: OSError) -> None:
         raise InputError(f"cannot be read: {error.strerror or error}", source=str(error.filename or folder))
@@ -24,8 +25,9 @@ def files_in(folder: str | Path) -> Iterator[Path]:
     for here, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if not name.startswith("."):
-                yield Path(here, name)
+            path = Path(here, name)
+            if not name.startswith(".") and (path.is_file() or not path.exists()):  # who reads a broken link says so
+                yield path
 
 
 def read_folder(

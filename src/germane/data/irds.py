@@ -6,17 +6,15 @@ from typing import Any
 from germane.data.bad_records import OnBad, stop
 from germane.data.catalog import VARIABLE
 from germane.data.fields import field_value
-from germane.errors import InputError, MissingExtraError
+from germane.errors import InputError
+from germane.lazy import optional
 from germane.types import Document, FieldValue, Judgement, Topic
 
 PREFIX = "irds:"
 
 
 def _load(source: str, what: str) -> Any:
-    try:
-        import ir_datasets
-    except ImportError:
-        raise MissingExtraError("ir_datasets", "datasets", f"Reading '{source}'") from None
+    ir_datasets = optional("ir_datasets", f"Reading '{source}'")
     try:
         dataset = ir_datasets.load(source.removeprefix(PREFIX))
     except KeyError:

@@ -60,8 +60,8 @@ def _xml(path: str | Path) -> Iterator[tuple[str, list[str]]]:
         heading = squeeze(record.findtext(NAMES[record.tag]) or "")
         if not heading:
             raise InputError(f"<{record.tag}> without {NAMES[record.tag]}", source=str(path), line=line)
-        own = [term for term in record.iterfind(_TERM) if term.get("IsPermutedTermYN") != "Y"]
-        yield heading, [text for term in own if (text := squeeze(term.findtext("String") or ""))]
+        terms = [term for term in record.iterfind(_TERM) if term.get("IsPermutedTermYN") != "Y"]
+        yield heading, [text for term in terms if (text := squeeze(term.findtext("String") or ""))]
 
 
 def _ascii(path: str | Path) -> Iterator[tuple[str, list[str]]]:

@@ -155,11 +155,20 @@ def make_private_folder(path: Path) -> None:
 
 
 def _claim(path: Path, opened: Path | int, found: os.stat_result, *, narrow: bool) -> None:
-    """Refuse what is somebody else's; make what is ours private, if it is to be."""
+    """Refuse what is somebody else's; make what is ours private, if it is to be.
+
+    What is to be written to has one name: through a second (a hard link) a writer would change a file of another
+    purpose, and what is erased here would stay readable there.
+    """
     if found.st_uid not in (os.geteuid(), 0) and found.st_uid != os.stat(path.parent).st_uid:
         raise StorageError(
             f"{path} belongs to another user (number {found.st_uid}), who could read what is written to it: remove it, "
             "or make it yours with chown"
+        )
+    if narrow and stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+        raise StorageError(
+            f"{path} cannot be opened: it has {found.st_nlink} names (hard links), and what is written here would "
+            "change all of them; put a copy in its place"
         )
     if narrow and found.st_mode & _OTHERS and found.st_uid == os.geteuid():
         with suppress(PermissionError):  # a file system without permissions

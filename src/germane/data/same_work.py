@@ -4,6 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from germane.data.works import SHORT, Work
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from rapidfuzz.distance import OSA
 
 OPENING = 8
 """Words of an abstract that say something of it: fewer are not compared."""
@@ -54,8 +58,6 @@ def _same_author(one: Work, other: Work) -> bool | None:
 
 
 def _near_names(some: Iterable[str], others: Iterable[str]) -> bool:
-    from rapidfuzz.distance import OSA
-
     return any(
         OSA.distance(a, b, score_cutoff=1) <= 1 for a in some for b in others if min(len(a), len(b)) >= LONG_WORD
     )
@@ -108,8 +110,6 @@ def _soft_jaccard(one: Sequence[str], other: Sequence[str], *, strict: bool) -> 
 
 def _typing_error(word: str, others: Iterable[str]) -> str | None:
     """The first of the others that is the word but for one letter missing, added, changed, or two exchanged."""
-    from rapidfuzz.distance import OSA
-
     for other in others:
         if len(other) >= LONG_WORD and OSA.distance(word, other, score_cutoff=1) <= 1:
             return other

@@ -59,7 +59,7 @@ def clean_arxiv(text: str) -> str:
 
 @dataclass(frozen=True)
 class Work:
-    """What tells a work from others. What few records are asked for is worked out when it is."""
+    """Identity of a work. Values that few comparisons need are computed on first access."""
 
     doi: str
     pmid: str

@@ -68,10 +68,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         "custom2": "pmcid", "notes": "note",
     },
 }  # fmt: skip
-"""What each format's own fields mean, by the name that documents of no format have for it."""
+"""Names of each format's fields, by the names that documents of no format use."""
 
 MOST = {("ris", "TY"): 1, ("ris", "ER"): 0, ("medline", "PMID"): 1}
-"""How often a tag may stand in a record that would begin or end one: further values are notes."""
+"""Number of times that a tag which begins or ends a record may stand in it: further values are notes."""
 
 _TYPES = {
     "JOUR": "article", "CONF": "inproceedings", "CPAPER": "inproceedings", "BOOK": "book", "CHAP": "incollection",
@@ -269,10 +269,12 @@ def _tagged(document: Document, format: RecordFormat, tag_of: re.Pattern[str], n
     values, tags = format.values_of(fields)
     written: dict[str, list[str]] = {}
     notes: list[str] = []
-    own = fields.get(FORMAT_FIELD) == format.name
-    known = MEANINGS[format.name].keys() | format.invert({}, ()).keys() if format is ENDNOTE and not own else None
+    same_format = fields.get(FORMAT_FIELD) == format.name
+    known = (
+        MEANINGS[format.name].keys() | format.invert({}, ()).keys() if format is ENDNOTE and not same_format else None
+    )
     for name, found in values.items():
-        tag = name.upper() if own and format is not ENDNOTE else name
+        tag = name.upper() if same_format and format is not ENDNOTE else name
         if tag_of.fullmatch(tag) and (known is None or tag in known):
             most = MOST.get((format.name, tag), len(found))
             written[tag] = [*map(str.strip if format is ENDNOTE else on_one_line, found[:most])]

@@ -1,4 +1,4 @@
-"""What to say to a query that found little: did you mean ..., and why nothing was found."""
+"""Advice for a query that found little: did you mean ..., and why nothing was found."""
 
 import re
 from collections.abc import Sequence

@@ -6,7 +6,10 @@ import time
 from functools import cache
 from typing import Any, ClassVar
 
-from germane.lazy import with_compiler
+from germane.lazy import on_first_use, with_compiler
+
+with on_first_use(__name__):
+    from numba.core import event
 
 _log = logging.getLogger("germane.compiling")
 
@@ -29,7 +32,7 @@ FEATURES = {
     "germane.latent": "models learnt from clicks", "germane.classify": "classification",
     "germane.refine.screening": "screening", "germane.track": "following topics",
 }  # fmt: skip
-"""What kernels are for, by the beginning of their module's name; all others are for searching."""
+"""Purpose of kernels, by the beginning of their module's name; all others are for searching."""
 
 
 @cache
@@ -45,19 +48,17 @@ def announce_compiling() -> None:
 
 
 def feature_of(module: str) -> str:
-    """What the kernels of a module are for."""
+    """Return the purpose of the kernels of a module."""
     return next((feature for begin, feature in FEATURES.items() if module.startswith(begin)), "searching")
 
 
 def _listen() -> None:
-    from numba.core.event import Listener, register
-
-    class Announcer(Listener):
+    class Announcer(event.Listener):
         def __init__(self) -> None:
             self.told: set[str] = set()
 
-        def on_start(self, event: Any) -> None:
-            feature = feature_of(event.data["dispatcher"].py_func.__module__)
+        def on_start(self, started: Any) -> None:
+            feature = feature_of(started.data["dispatcher"].py_func.__module__)
             if not _Compiled.began and feature not in self.told:
                 self.told.add(feature)
                 _log.warning(
@@ -66,9 +67,9 @@ def _listen() -> None:
                 )
             _Compiled.began.append(time.perf_counter())
 
-        def on_end(self, event: Any) -> None:
+        def on_end(self, ended: Any) -> None:
             seconds = time.perf_counter() - _Compiled.began.pop()
             _Compiled.seconds += 0.0 if _Compiled.began else seconds
-            _log.info("compiled %s in %.1f s", event.data["dispatcher"].py_func.__qualname__, seconds)
+            _log.info("compiled %s in %.1f s", ended.data["dispatcher"].py_func.__qualname__, seconds)
 
-    register("numba:compile", Announcer())  # type: ignore[no-untyped-call]
+    event.register("numba:compile", Announcer())  # type: ignore[no-untyped-call]

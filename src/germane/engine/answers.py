@@ -1,10 +1,12 @@
 """From a request to a response: the one road that the command line, HTTP and MCP share."""
 
 from germane.deadline import looking
+from germane.declare import check_request
 from germane.engine.advice import sought_words, suggestion, why_nothing
-from germane.engine.models.promotion import PROMOTED
-from germane.engine.requests import ExplainRequest, SearchRequest, chosen_parameters, resolve
+from germane.engine.registry import PROMOTED
+from germane.engine.requests import ExplainRequest, SearchRequest
 from germane.engine.reranked import RerankedExplanation
+from germane.engine.resolving import chosen_parameters, resolve
 from germane.engine.responses import ExplainResponse, FeedbackResponse, HitResponse, SearchResponse
 from germane.engine.result_groups import GROUPED
 from germane.engine.results import SearchResult
@@ -17,6 +19,7 @@ from germane.types import id_text
 def answer_search(searching: Searching, request: SearchRequest) -> SearchResponse:
     """Search; say what may have been meant and, if nothing was found, why. A query nothing can answer is an error."""
     query = request.query if request.filter is not None else _words(request.query)
+    check_request(request)
     asked = resolve(searching.retriever, request.ranking, request.feedback)
 
     options = SearchOptions(
@@ -76,6 +79,7 @@ def answer_search(searching: Searching, request: SearchRequest) -> SearchRespons
 def answer_explain(searching: Searching, request: ExplainRequest) -> ExplainResponse:
     """The parts of a document's score."""
     query = _words(request.query)
+    check_request(request)
     asked = resolve(searching.retriever, request.ranking)
     assert asked.model is not None
     chosen = asked.model if request.ranking.names_model else None

@@ -15,7 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 from germane.engine.documents import OnKnown
 from germane.engine.engine import Engine
 from germane.engine.filtering import AnyFilter
-from germane.engine.models.promotion import PROMOTED
+from germane.engine.registry import PROMOTED
 from germane.engine.requests import ExplainRequest, SearchRequest
 from germane.engine.rerank import Reranker
 from germane.engine.responses import ExplainResponse, SearchResponse

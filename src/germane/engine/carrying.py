@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Carried(NamedTuple):
-    """What is carried of a result: all that it tells of the documents that are in it."""
+    """Values of a result that travel: all that it reports about its documents."""
 
     told: Mapping[str, Any]
     """The public members."""
@@ -79,7 +79,7 @@ class CarriedResult(SearchResult):
 
 
 def reduced(result: SearchResult) -> tuple[Any, ...]:
-    """What pickle makes of a result: its values, and what they are there."""
+    """Return the constructor and the values that pickle stores of a result."""
     return CarriedResult, (_carried_of(result),)
 
 

@@ -59,6 +59,7 @@ class EngineChanges:
         An id that is not there is an error. `update([...])` adds documents, replacing those of the same id as a whole;
         `add([...], on_duplicate="merge")` changes many documents in one commit.
 
+        >>> from germane import Engine
         >>> with Engine.create(":memory:") as engine:
         ...     added = engine.add([{"id": 7, "title": "Copper", "year": 1912, "draft": True}])
         ...     changed = engine.update(7, {"year": 1913, "draft": None})

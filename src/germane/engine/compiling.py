@@ -10,10 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from germane import kept_kernels
+from germane import kernel_cache
 from germane.index.snapshot import RECENT_DOCS
-from germane.lazy import load_compiler
+from germane.lazy import load_compiler, on_first_use
 from germane.types import Document
+
+with on_first_use(__name__):
+    from germane import feedback, latent, rank
+    from germane.engine import engine as engine_module
+    from germane.index import vector_fields
+    from germane.rank.scoring import priors
 
 N_DOCUMENTS = RECENT_DOCS + 100
 """So many that there is a large segment, and a small one beside it."""
@@ -29,7 +35,7 @@ def warm_up(everything: bool = False) -> float:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         _work(Path(folder) / "index")
-        kept_kernels.note()
+        kernel_cache.note()
         if everything:
             _learn(Path(folder) / "vectors")
     return time.perf_counter() - began
@@ -55,35 +61,30 @@ os._exit(0)
 
 def warm_up_once() -> None:
     """`warm_up`, one process at a time, where the kernels are not kept yet."""
-    folder = kept_kernels.folder()
+    folder = kernel_cache.folder()
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "germane-kernels.turn").open("ab") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
-        if not kept_kernels.are_kept():
+        if not kernel_cache.are_kept():
             warm_up()
 
 
 def _work(folder: Path) -> None:
     """Build, search, delete, search, merge: a little of everything."""
-    from germane.engine.engine import Engine
-    from germane.feedback import FEEDBACK_NAMES
-    from germane.rank import MODEL_NAMES
-    from germane.rank.scoring.priors import LengthPrior
-
     load_compiler()
     documents = list(_documents())
     many = {word: 1.0 + i for i, word in enumerate(_words()[:60])}
-    with Engine.create(folder) as engine:
+    with engine_module.Engine.create(folder) as engine:
         engine.add(documents[:-50])
         for changed in (False, True):
-            for model in MODEL_NAMES:
+            for model in rank.MODEL_NAMES:
                 found = engine.search("aba abe year:>=2000", model=model)
                 engine.search(many, model=model)
-                engine.search(many, model=model, priors=[LengthPrior(0.1)])
+                engine.search(many, model=model, priors=[priors.LengthPrior(0.1)])
                 engine.explain("aba abe", found.ids[0], model=model)
             engine.search(str(documents[-1].fields["text"]))  # in the end a recent document among the best
             engine.search('+aba -abe kind:odd (ab* OR abx~1 OR "aba abe" OR text:abe)')
-            for method in FEEDBACK_NAMES:
+            for method in feedback.FEEDBACK_NAMES:
                 list(engine.search("aba abe", feedback=method))
                 engine.search("aba abe", marks={found.ids[0]: True, found.ids[1]: False}, feedback=method)
             engine.search("aba abe", 30).groups(4)
@@ -94,7 +95,7 @@ def _work(folder: Path) -> None:
         engine.suggest("abx")
         engine.merge()
         engine.stats()
-    opened = Engine.open(folder)  # what was written here was trusted, and lists are verified now
+    opened = engine_module.Engine.open(folder)  # what was written here was trusted, and lists are verified now
     opened.search("aba abe")
     opened.search(many)
     list(opened.documents())
@@ -102,23 +103,25 @@ def _work(folder: Path) -> None:
 
 def _learn(folder: Path) -> None:
     """Vectors of both kinds, alone and beside words; topics, tied and not, and translations that rank again."""
-    from germane.engine.engine import Engine
-    from germane.index.vector_fields import VectorField
-    from germane.latent import Pairs, latent_named
-
     words, rng = _words(), np.random.default_rng(0)
-    pairs = Pairs.build([(f"{a} {b}", f"{b} {c}", 1.0) for a, b, c in zip(words, words[1:], words[2:], strict=False)])
+    pairs = latent.Pairs.build(
+        [(f"{a} {b}", f"{b} {c}", 1.0) for a, b, c in zip(words, words[1:], words[2:], strict=False)]
+    )
     models = [
-        latent_named(name, n_topics=10, n_iterations=2).fit(pairs) for name in ("bltm", "bltm-pr", "bltm-pr-tied")
+        latent.latent_named(name, n_topics=10, n_iterations=2).fit(pairs)
+        for name in ("bltm", "bltm-pr", "bltm-pr-tied")
     ]
-    models += [latent_named("wtm", n_iterations=2).fit(pairs), latent_named("opca", n_dimensions=8).fit(pairs)]
+    models += [
+        latent.latent_named("wtm", n_iterations=2).fit(pairs),
+        latent.latent_named("opca", n_dimensions=8).fit(pairs),
+    ]
     rows = rng.standard_normal((N_DOCUMENTS, 8)).astype(np.float32)
     documents = [
         Document(document.id, document.fields, {"exact": row, "small": row})
         for document, row in zip(_documents(), rows, strict=True)
     ]
-    fields = {"exact": VectorField(8), "small": VectorField(8, dtype="int8")}
-    with Engine.create(folder, vectors=fields) as engine:
+    fields = {"exact": vector_fields.VectorField(8), "small": vector_fields.VectorField(8, dtype="int8")}
+    with engine_module.Engine.create(folder, vectors=fields) as engine:
         engine.add(documents)
         for name in fields:
             engine.vector_search(rows[0], 10, field=name)

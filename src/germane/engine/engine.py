@@ -15,11 +15,12 @@ from germane.engine.batches import in_order
 from germane.engine.changes import EngineChanges
 from germane.engine.filtering import AnyFilter
 from germane.engine.learnt_models import EngineLearning
-from germane.engine.models.promotion import PROMOTED
 from germane.engine.open_collections import OpenCollections
 from germane.engine.open_index import OpenIndex
-from germane.engine.requests import ExplainRequest, SearchRequest, chosen_parameters
+from germane.engine.registry import PROMOTED
+from germane.engine.requests import ExplainRequest, SearchRequest
 from germane.engine.rerank import AnyReranker
+from germane.engine.resolving import chosen_parameters
 from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse, index_stats
 from germane.engine.results import SearchResult, match_of
 from germane.engine.searching import Query, Searching, SearchOptions, ranking_named, ref_of
@@ -110,13 +111,9 @@ class Engine(EngineChanges, VectorSearches, EngineLearning):
 
         An `analyzer` or `fields` (in any order) that the index there does not have is a ParameterError.
         """
-        try:
-            engine = cls.open(path)
-        except (IndexFormatError, ParameterError):
-            if (Path(path) / MANIFEST).exists():
-                raise
-            return cls._created_by_somebody(path, analyzer, fields)
-        return engine._require_same(analyzer, fields)
+        if (Path(path) / MANIFEST).exists():
+            return cls.open(path)._require_same(analyzer, fields)
+        return cls._created_by_somebody(path, analyzer, fields)
 
     @classmethod
     def _created_by_somebody(

@@ -41,7 +41,7 @@ def model_of(choice: RankingChoice) -> RankingModel:
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What the first pass gave the second: the evidence, its documents and terms, and the expansion made of it."""
+    """Output of the first pass: the evidence, its documents and terms, and the expansion made of it."""
 
     evidence: Evidence
     documents: Refs
@@ -147,7 +147,7 @@ def rank_expansion(
 
 
 def topic_of(expansion: Expansion, terms: Sequence[str]) -> SignedTopic:
-    """What the expansion wants, by index terms."""
+    """Return the weights of the expansion by index terms."""
     background = expansion.topic.background
     if expansion.against is not None:
         background -= expansion.against_weight * expansion.against.background

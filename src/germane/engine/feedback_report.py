@@ -1,4 +1,4 @@
-"""What feedback did, for people: the words it added, the documents they came from, and what moved because of them."""
+"""Report of feedback for people: the words it added, their documents, and the results that moved."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -83,7 +83,7 @@ class Fallen:
 
 
 CARRIED = ("method", "weights", "topic", "own_rankings", "drift", "words", "documents")
-"""What a report is without the index."""
+"""The values of a report without the index."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class FeedbackReport:
         return report_from, (type(self), values)
 
     def with_hits(self, hits: Hits) -> "FeedbackReport":
-        """The same of other results."""
+        """Return the report with other results."""
         return replace(self, _hits=hits)
 
     def __repr__(self) -> str:
@@ -127,7 +127,7 @@ class FeedbackReport:
 
     @cached_property
     def topic(self) -> SignedTopic:
-        """What was learnt, as the last ranking searched for it."""
+        """Return the topic model of the last ranking."""
         return topic_of(self._learnt.expansion, self._learnt.terms)
 
     @cached_property
@@ -138,7 +138,7 @@ class FeedbackReport:
 
     @cached_property
     def drift(self) -> Drift | None:
-        """What the guard saw, if there was one: whether it fell back to the query, and why."""
+        """Return the decision of the guard, if there was one: whether it fell back to the query, and why."""
         return self._learnt.expansion.drift
 
     @cached_property

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from germane.classify.text_models import TEXT_MODELS, text_model
 from germane.engine.requests import AUTO, FeedbackRequest, RankingRequest, Setting
-from germane.engine.searching import DEFAULT_FEEDBACK
 from germane.errors import ParameterError
+from germane.feedback.registry import DEFAULT_FEEDBACK
 from germane.feedback.registry import METHODS as FEEDBACK
 from germane.lazy import load
 from germane.lm.parameter_parsing import ParameterInfo, parameters_of, read, written

@@ -8,10 +8,12 @@ from pathlib import Path
 from germane.engine.open_index import OpenIndex
 from germane.errors import ParameterError
 from germane.index.writer import IndexWriter
+from germane.lazy import on_first_use
 from germane.rank.retriever import Retriever
-from germane.rank.retrievers.calls import through_bytes
 from germane.rank.retrievers.local import SnapshotRetriever
-from germane.rank.retrievers.several import Several
+
+with on_first_use(__name__):
+    from germane.rank.retrievers import calls, several
 
 
 class OpenCollections:
@@ -33,7 +35,7 @@ class OpenCollections:
 
     def _joined(self) -> tuple[list[SnapshotRetriever], Retriever]:
         retrievers = [part.retriever for part in self.parts]
-        return retrievers, Several([through_bytes(each) for each in retrievers])
+        return retrievers, several.Several([calls.through_bytes(each) for each in retrievers])
 
     @property
     def retriever(self) -> Retriever:
@@ -59,7 +61,7 @@ class OpenCollections:
 
     @property
     def paths(self) -> list[str]:
-        """What opens the indexes in another process."""
+        """Paths that open the indexes in another process."""
         return [part.paths for part in self.parts]
 
     @property

@@ -5,6 +5,7 @@ The writer's lock is taken by the first change and kept for the next ones, which
 open. It ends with the lock, and holds no index that is forgotten.
 """
 
+import atexit
 import shutil
 import tempfile
 import threading
@@ -27,7 +28,7 @@ from germane.text import Analyzer
 MEMORY = ":memory:"
 """The path of an index that is not kept."""
 IDLE_SECONDS = 0.5
-"""How long after its last change an index gives the writer's lock back; less than a waiting writer waits
+"""Seconds after its last change until an index gives the writer's lock back; less than a waiting writer waits
 (`durable.PATIENCE`)."""
 
 
@@ -101,7 +102,7 @@ class OpenIndex:
 
     @property
     def paths(self) -> str:
-        """What opens the index in another process."""
+        """Path that opens the index in another process."""
         return str(self.folder.absolute())
 
     @property
@@ -228,12 +229,25 @@ class OpenIndex:
 def let_go_when_idle(index: OpenIndex) -> None:
     """Have an index that has just taken the writer's lock give it back when it is idle."""
     known = weakref.ref(index)
-    threading.Thread(target=_give_back_when_idle, args=(known,), name="germane-idle", daemon=True).start()
+    thread = threading.Thread(target=_give_back_when_idle, args=(known,), name="germane-idle", daemon=True)
+    _watching.add(thread)
+    thread.start()
+
+
+_ending = threading.Event()
+_watching: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_watching() -> None:
+    """End the threads that wait: one alive while the interpreter is taken down keeps modules, and libraries complain."""
+    _ending.set()
+    for thread in [*_watching]:
+        thread.join(IDLE_SECONDS)
 
 
 def _give_back_when_idle(known: "weakref.ref[OpenIndex]") -> None:
-    while True:
-        time.sleep(IDLE_SECONDS)
+    while not _ending.wait(IDLE_SECONDS):
         index = known()
         if index is None or index.gave_back(IDLE_SECONDS):
             return

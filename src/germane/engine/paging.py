@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from germane.engine.results import match_of
-from germane.errors import ParameterError
 from germane.lm.parameters import number, whole
 from germane.rank.query.resolve import ParsedQuery
 from germane.rank.retriever import Hits, Retriever, SortRequest
@@ -27,8 +26,6 @@ class Paging:
         whole("offset", self.offset, least=0)
         if self.min_score is not None:
             number("min_score", self.min_score)
-            if self.sort is not None:
-                raise ParameterError("'min_score' and 'sort' do not go together: a field's order has no scores")
 
     def page(self, ranked: Callable[[int], Hits], k: int, query: ParsedQuery, retriever: Retriever) -> Hits:
         """The k results from `offset` on; `ranked` gives the best n of the ranking."""

@@ -28,6 +28,7 @@ from germane.engine.results import SearchResult
 from germane.engine.searching import Query, Searching, SearchOptions
 from germane.errors import InputError, ParameterError
 from germane.feedback import FeedbackMethod
+from germane.lazy import on_first_use
 from germane.lm.parameters import positive, whole
 from germane.rank.fusion import Fused, Ranking, fusion_named
 from germane.rank.models.base import RankingModel
@@ -36,13 +37,17 @@ from germane.rank.retriever import Hits, Retriever, SignedTopic
 from germane.rank.scoring.priors import Prior
 from germane.types import Marks, Topic
 
+with on_first_use(__name__):
+    from germane.evaluate import compare, frames
+    from germane.evaluate import measures as evaluate_measures
+
 if TYPE_CHECKING:
     from germane.evaluate.compare import RunsCompared
     from germane.evaluate.frames import AnyQrels, AnyTopics, RunTable
     from germane.evaluate.measures import Evaluation
 
 COMBINED_DEPTH = 1000
-"""How many results of each part a combination looks at, if no cut-off says fewer and no more are wanted."""
+"""Number of results that a combination takes of each part, unless a cut-off or k names another."""
 BELOW = 1.0
 """By how much the first document of the second part of `a ^ b` is scored below the last of the first part."""
 
@@ -56,7 +61,7 @@ class Asked(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """What is known between two steps: the best documents, where they lie, and the query that ranked them."""
+    """State between two steps: the best documents, where they lie, and the query that ranked them."""
 
     query: ParsedQuery
     topic: SignedTopic
@@ -66,7 +71,7 @@ class Ranked(NamedTuple):
     report: FeedbackReport | None
 
     def with_hits(self, hits: Hits) -> "Ranked":
-        """The same query with other documents."""
+        """Return the query with other documents."""
         report = None if self.report is None else dataclasses.replace(self.report, _hits=hits)
         return self._replace(hits=hits, report=report)
 
@@ -133,9 +138,7 @@ class Pipeline(ABC):
         `topics`: `Topic`s, `{"q1": "heart attack"}`, or a frame with the columns qid and query. They are plain text, as
         in `Engine.batch`; with `syntax` they are in the query language. `filter`: as in `Engine.search`.
         """
-        from germane.evaluate.frames import RunTable, as_topics
-
-        wanted = as_topics(topics)
+        wanted = frames.as_topics(topics)
         whole("k", k, least=1)
         workers = whole("threads", threads, least=1) if threads is not None else os.cpu_count() or 1
 
@@ -148,7 +151,7 @@ class Pipeline(ABC):
             with ThreadPoolExecutor(workers) as pool:
                 rankings = list(pool.map(one, wanted))
         ids = [topic.id for topic in wanted]
-        return RunTable(dict(zip(ids, rankings, strict=True)), {topic.id: topic.text for topic in wanted})
+        return frames.RunTable(dict(zip(ids, rankings, strict=True)), {topic.id: topic.text for topic in wanted})
 
     def evaluate(
         self,
@@ -161,13 +164,12 @@ class Pipeline(ABC):
         threads: int | None = None,
     ) -> "Evaluation":
         """Run the topics that are judged, and measure the run (`germane.evaluate.evaluate`)."""
-        from germane.evaluate.frames import as_qrels, as_topics
-        from germane.evaluate.measures import DEFAULT_MEASURES, evaluate
-
-        judged = as_qrels(qrels)
-        wanted = [topic for topic in as_topics(topics) if topic.id in judged]
+        judged = frames.as_qrels(qrels)
+        wanted = [topic for topic in frames.as_topics(topics) if topic.id in judged]
         run = self.run(wanted, k, syntax=syntax, threads=threads)
-        return evaluate(run, judged, DEFAULT_MEASURES if measures is None else measures)
+        return evaluate_measures.evaluate(
+            run, judged, evaluate_measures.DEFAULT_MEASURES if measures is None else measures
+        )
 
     # -- composing -------------------------------------------------------------------------------------------------
 
@@ -216,7 +218,7 @@ Step: TypeAlias = FeedbackMethod | SecondStage | int
 
 @dataclass(frozen=True)
 class Steps:
-    """What follows a pipeline: `rerank("dirichlet", depth=50) % 10` is one before it has anything to follow."""
+    """Steps that follow a pipeline: `rerank("dirichlet", depth=50) % 10` is one before it has anything to follow."""
 
     steps: tuple[Step, ...]
 
@@ -228,7 +230,7 @@ class Steps:
 
 
 Following: TypeAlias = Steps | FeedbackMethod | Reranker
-"""What may stand on the right of >>."""
+"""Operand on the right of >>."""
 
 
 def rerank(reranker: str | Reranker, depth: int | None = None) -> Steps:
@@ -242,7 +244,7 @@ def rerank(reranker: str | Reranker, depth: int | None = None) -> Steps:
 
 
 def steps_of(following: "Following") -> tuple[Step, ...]:
-    """What stands on the right of >>, as steps."""
+    """Return the operand on the right of >> as steps."""
     if isinstance(following, Steps):
         return following.steps
     if isinstance(following, FeedbackMethod):
@@ -367,7 +369,7 @@ class CutOff(Pipeline):
 
 @dataclass(frozen=True)
 class Scaled(Pipeline):
-    """The same order with scores times a factor, for a combination."""
+    """Multiply scores by a factor, for a combination."""
 
     first: Pipeline
     factor: float
@@ -516,14 +518,11 @@ def experiment(
 ) -> "RunsCompared":
     """Run pipelines over the judged topics and compare them: means, differences, p-values corrected by Holm's method.
 
-    `pipelines`: by the names that the table shall have; in a sequence they are called 1, 2 and so on. Of one
+    `pipelines`: by the names of the table; in a sequence they are called 1, 2 and so on. Of one
     alone the means are told.
 
     Each is compared with each, or with the `baseline` alone. `test`: "t", "wilcoxon", "sign" or "randomisation".
     """
-    from germane.evaluate.compare import compare_runs
-    from germane.evaluate.frames import as_qrels, as_topics
-
     if isinstance(pipelines, Pipeline):
         pipelines = {"pipeline": pipelines}
     elif not isinstance(pipelines, Mapping):
@@ -531,7 +530,7 @@ def experiment(
     for name, one in pipelines.items():
         if not isinstance(one, Pipeline):
             raise ParameterError(f"'{name}' is no pipeline but {one!r:.60}: engine.pipeline(...) begins one")
-    judged = as_qrels(qrels)
-    wanted = [topic for topic in as_topics(topics) if topic.id in judged]
+    judged = frames.as_qrels(qrels)
+    wanted = [topic for topic in frames.as_topics(topics) if topic.id in judged]
     runs = {name: one.run(wanted, k, syntax=syntax, threads=threads) for name, one in pipelines.items()}
-    return compare_runs(runs, judged, measures, baseline=baseline, test=test)
+    return compare.compare_runs(runs, judged, measures, baseline=baseline, test=test)

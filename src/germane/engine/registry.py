@@ -2,6 +2,8 @@
 
 from germane.rank.registry import MODEL_NAMES, MODELS
 
+PROMOTED = "promoted"
+"""What a search's `rerank` is unless it says otherwise; None leaves the promoted model out."""
 RERANKERS: dict[str, str] = {}
 """Where each class is; it is made without arguments. Every ranking model is a re-ranker too. See docs/extending.md."""
 

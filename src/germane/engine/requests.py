@@ -1,33 +1,67 @@
-"""What a door asks of the engine, as plain values: every name a string, every number a number or "auto".
+"""What may be asked of the engine, declared once: from here Python, the command line, HTTP and assistants have it.
 
-The command line, HTTP and MCP make these; `resolve` turns their words into models, priors, methods and marks. Messages
-put the names of members in quotation marks, so that a door may say what it calls them.
+Values are plain: every name a string, every number a number or "auto". `engine.resolving` turns their words into
+models, priors, methods and marks.
 """
 
-import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from germane.engine.estimating import learn_lam, learn_mu
-from germane.engine.filtering import AnyFilter
-from germane.engine.models.promotion import PROMOTED
-from germane.engine.searching import DEFAULT_FEEDBACK
-from germane.errors import ParameterError
-from germane.feedback import FeedbackMethod, feedback_named
-from germane.rank.models.base import RankingModel
-from germane.rank.models.likelihood import QueryLikelihood
-from germane.rank.plan import Collection
-from germane.rank.query.filter_values import Filter
-from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
-from germane.rank.retriever import Retriever
-from germane.rank.scoring.priors import Prior, prior_named
-from germane.types import Marks
+from germane.declare import CLI, HTTP, MCP, Field, Rule
+from germane.engine.registry import PROMOTED, RERANKER_NAMES
+from germane.engine.result_groups import GROUPED
+from germane.feedback.registry import DEFAULT_FEEDBACK, METHODS
+from germane.lazy import load
+from germane.rank.registry import DEFAULT_MODEL, FIELD_MODELS, MODEL_TITLES, MODELS
+from germane.wording import titled
+
+if TYPE_CHECKING:
+    from germane.engine.filtering import AnyFilter
 
 AUTO: Literal["auto"] = "auto"
 """The value of a parameter that the collection itself shall tell."""
 
 Setting: TypeAlias = float | Literal["auto"]
+
+RANKING, FEEDBACK, PAGE = "Ranking", "Feedback", "Page"
+"""The headings that fields stand under."""
+NOT_MCP = {MCP: ""}
+"""Not offered to assistants: no answer of theirs shows it, or another tool does it (`refine`)."""
+ONLY_TYPED = {HTTP: "", MCP: ""}
+NOWHERE = {CLI: "", HTTP: "", MCP: ""}
+TITLED = titled(MODEL_TITLES)
+NUMBERS = tuple(
+    Field(name, help, "setting", unit="" if name in ("mu", "lam") else "number", group=RANKING)
+    for name, help in {
+        "mu": "Dirichlet pseudo-counts; auto: learnt from the collection.",
+        "lam": "Weight of the document in linear smoothing, between 0 and 1; auto: learnt.",
+        "delta": "Absolute discount, between 0 and 1.",
+        "k1": "BM25's saturation; of adaptive, 0: that of the collection.",
+        "b": "BM25's length normalisation.",
+        "ordered": "Share of two words side by side in the score of sdm and sdm-lm.",
+        "unordered": "Share of two words near each other in the score of sdm and sdm-lm.",
+    }.items()
+)
+"""Parameters of ranking models that are fields of their own; the bounds are those of the models."""
+
+
+def served(most: float, tool: float | None = None) -> dict[str, float]:
+    """Return the largest value that strangers may ask for, and what an assistant may where that is less."""
+    return {HTTP: most, MCP: most if tool is None else tool}
+
+
+TEXT = served(200)
+QUERY = Field("query", "Words, or the query language: phrases in quotes, AND, OR, NOT, field:value.",
+              limits=served(2_000), spelled={CLI: "WORDS", HTTP: "q"})  # fmt: skip
+SYNTAX = Field("syntax", "Read the query in the query language, and not as plain text.", group=RANKING,
+               off="Read the query as plain text, without query language.", spelled={CLI: "--plain"})  # fmt: skip
+RERANK = Field("rerank", "Score the first results again: by a learnt model of the index (clicks, clicks@3), the file "
+               f"of a latent model, or a ranking model: {', '.join(RERANKER_NAMES)}; over HTTP by a learnt model. "
+               "none: leave out the learnt model that was promoted.",
+               none="none", unit="name", group=RANKING, limits=TEXT, spelled=NOT_MCP,
+               cost=lambda request: 100.0 * (request.rerank not in (None, PROMOTED)))  # fmt: skip
+"""Strangers name learnt models alone (`server.listing.learnt_model`): a path would tell them whether it is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +71,22 @@ class RankingRequest:
     `weights`: those of text fields, for the models that take them; empty: the model's own.
     """
 
-    model: str | None = None
-    parameters: Mapping[str, Setting] = field(default_factory=dict)
-    priors: tuple[str, ...] = ()
-    weights: Mapping[str, float] = field(default_factory=dict)
+    model: Annotated[str | None, Field(
+        "model", f"One of {TITLED}; with feedback, for both rankings. Unless named {DEFAULT_MODEL}, or feedback's own.",
+        choices=MODELS, noun="ranking model", unit="name", group=RANKING)] = None  # fmt: skip
+    parameters: Annotated[Mapping[str, Setting], Field(
+        "parameters", "Any parameter of the method, as in lam=0.1; repeatable. germane methods NAME lists them.",
+        "pairs", unit="name=value", spelled={CLI: "--set", **ONLY_TYPED}, members=NUMBERS)] = field(
+        default_factory=dict)  # fmt: skip
+    priors: Annotated[tuple[str, ...], Field(
+        "priors", "length, field:NAME or fresh:FIELD:DAYS (half-life), each with an exponent if wanted (length^0.3); "
+        "repeatable.", unit="prior", group=RANKING, items=4, limits=TEXT, cost=30.0,
+        spelled={CLI: "--prior", HTTP: "prior", MCP: ""})] = ()  # fmt: skip
+    weights: Annotated[Mapping[str, float], Field(
+        "weights", f"How much a word of a text field counts, as in title=3, for {' and '.join(FIELD_MODELS)}; "
+        "repeatable. Fields not named count 1.", "pairs", unit="field=number", group=RANKING, items=50,
+        reader="germane.engine.filtering.weights_typed",
+        spelled={CLI: "--field-weight", HTTP: "field_weight", MCP: ""})] = field(default_factory=dict)  # fmt: skip
 
     @property
     def names_model(self) -> bool:
@@ -55,10 +101,26 @@ class FeedbackRequest:
     A parameter that is None is none (`n_terms`: all words), and not the default.
     """
 
-    method: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    relevant: tuple[str, ...] = ()
-    not_relevant: tuple[str, ...] = ()
+    method: Annotated[str | None, Field(
+        "feedback", f"Learn from the first results and rank again: {', '.join(METHODS)}.", choices=METHODS,
+        noun="feedback method", unit="name", group=FEEDBACK, spelled=NOT_MCP,
+        cost=lambda request: 100.0 * request.feedback.wanted)] = None  # fmt: skip
+    parameters: Annotated[Mapping[str, Any], Field("method_parameters", "", "pairs", spelled=NOWHERE, members=(
+        Field("n_docs", "First results taken for relevant.", "integer", least=0, unit="results", group=FEEDBACK,
+              limits=served(100), spelled={CLI: "--feedback-docs", MCP: ""}),
+        Field("n_terms", "Words kept of what is learnt.", "integer", least=1, unit="words", group=FEEDBACK,
+              limits=served(1_000), spelled={CLI: "--feedback-terms", MCP: ""}),
+        Field("query_weight", "Share of the query as typed in the new one, between 0 and 1 (consensus: of a query of "
+              "one word).", "number", least=0, most=1, group=FEEDBACK, spelled=NOT_MCP),
+        Field("guard", "Fall back to the query where the documents to learn from disagree.", "boolean", group=FEEDBACK,
+              spelled=NOT_MCP),
+    ))] = field(default_factory=dict)  # fmt: skip
+    relevant: Annotated[tuple[str, ...], Field(
+        "relevant", "Documents that are relevant, to learn from; repeatable.", "id", unit="id,id", group=FEEDBACK,
+        items=100, limits=served(500), cost=1.0, spelled=NOT_MCP)] = ()  # fmt: skip
+    not_relevant: Annotated[tuple[str, ...], Field(
+        "not_relevant", "Documents that are not relevant, to learn against; repeatable.", "id", unit="id,id",
+        group=FEEDBACK, items=100, limits=served(500), cost=1.0, spelled={CLI: "--not", MCP: ""})] = ()  # fmt: skip
 
     @property
     def wanted(self) -> bool:
@@ -71,37 +133,75 @@ class FeedbackRequest:
         return DEFAULT_FEEDBACK if self.method is None else self.method
 
 
+MARKED = ("feedback", "relevant", "not_relevant")
+UNSCORED = Rule(("sort",), "{0} and {1} do not go together: the order by a field has no scores",
+                beside=("min_score", "marks", *MARKED, "rerank"))  # fmt: skip
+"""Checked where the engine searches too, for callers that make no request."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
     """The best k documents for a query. `rerank`: score the first `depth` again, by the model that was promoted unless
     another or None is named. `explain`: with what feedback did.
 
-    `filter`, `offset`, `sort`, `group_by`, `min_score`: see `Engine.search`; a filter given as plain data is kept as
-    the `Filter` that it describes. `facets`: fields whose values are counted among all
-    documents found. `snippets`: with the piece of each document that shows why it was found. `groups`: put the first
-    results, `GROUPED` or those asked for if they reach further, in so many groups.
+    `filter`: a value, an expression or a text; `offset`, `sort`, `group_by`, `min_score`: see `Engine.search`.
+    `facets`: fields whose values are counted among all documents found. `snippets`: with the piece of each document
+    that shows why it was found. `groups`: put the first results, `GROUPED` or those asked for if they reach further,
+    in that many groups.
     """
 
-    query: str
-    k: int = 10
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        UNSCORED,
+        Rule((*(each.name for each in NUMBERS), "weights"), beside=MARKED, needs=("model",),
+             sentence="{0} belongs to a ranking model; with feedback, name that with {1}"),
+        Rule(("n_docs", "n_terms", "query_weight", "guard", "method_parameters"), needs=MARKED,
+             sentence="{0} belongs to feedback; name a method with {1}, or documents with {2} or {3}"),
+        Rule(("explain",), needs=MARKED, sentence="{0} shows what feedback did: choose a method with {1} "
+             f"({', '.join(METHODS)}), or mark documents with {{2}} or {{3}}; why one document has its score is a "
+             "request of its own"),
+    )  # fmt: skip
+
+    query: Annotated[str, QUERY]
+    k: Annotated[int, Field("k", "How many documents to find.", least=1, unit="k", limits=served(1_000, tool=50),
+                            cost=0.15, spelled={CLI: "-k"})] = 10  # fmt: skip
     ranking: RankingRequest = RankingRequest()
     feedback: FeedbackRequest = FeedbackRequest()
-    rerank: str | None = PROMOTED
-    depth: int | None = None
-    syntax: bool = True
-    explain: bool = False
-    offset: int = 0
-    sort: str | None = None
-    group_by: str | None = None
-    min_score: float | None = None
-    facets: tuple[str, ...] = ()
-    snippets: bool = False
-    groups: int | None = None
-    filter: AnyFilter | None = None
+    rerank: Annotated[str | None, RERANK] = PROMOTED
+    depth: Annotated[int | None, Field(
+        "depth", "How many results are scored again, 1000 unless given; the rest follow in their order.", least=1,
+        unit="results", group=RANKING, limits=served(1_000), spelled=NOT_MCP)] = None  # fmt: skip
+    syntax: Annotated[bool, SYNTAX] = True
+    explain: Annotated[bool, Field(
+        "explain", "Show the words that feedback found, the documents they are from, and what moved.", group=FEEDBACK,
+        spelled=NOT_MCP)] = False  # fmt: skip
+    offset: Annotated[int, Field("offset", "Leave out the first results.", least=0, unit="results", group=PAGE,
+                                 limits=served(10_000), cost=0.005)] = 0  # fmt: skip
+    sort: Annotated[str | None, Field("sort", "Order by a field instead of the score; -FIELD: the largest first.",
+                                      unit="field", group=PAGE, limits=TEXT, cost=30.0)] = None  # fmt: skip
+    group_by: Annotated[str | None, Field(
+        "group_by", "Of documents with the same value of the field, the best alone.", unit="field", group=PAGE,
+        limits=TEXT, cost=200.0, spelled={CLI: "--group"})] = None  # fmt: skip
+    min_score: Annotated[float | None, Field(
+        "min_score", "No result below this score.", unit="score", group=PAGE)] = None  # fmt: skip
+    facets: Annotated[tuple[str, ...], Field(
+        "facets", "Count the values of a field among all documents found; repeatable.", unit="field", group=PAGE,
+        items=10, limits=TEXT, cost=10.0, spelled={CLI: "--facet", HTTP: "facet", MCP: ""})] = ()  # fmt: skip
+    snippets: Annotated[bool, Field(
+        "snippets", "In JSON: with the piece of each text that shows best why it was found.", group=PAGE,
+        spelled=NOT_MCP, cost=lambda request: 0.9 * request.k * request.snippets)] = False  # fmt: skip
+    groups: Annotated[int | None, Field(
+        "groups", f"Put the first {GROUPED} results, or k, in this many groups of alike ones, each named by words.",
+        least=1, unit="n", group=PAGE, limits=served(50), spelled=NOT_MCP,
+        cost=lambda request: 0.025 * (request.groups or 0) * max(GROUPED, request.offset + request.k),
+    )] = None  # fmt: skip
+    filter: Annotated["AnyFilter | None", Field(
+        "filter", "Only documents that pass: fields and their values as JSON, as in "
+        '{"topic": "energy", "year": {">=": 2010}}, or a query, as in year:2010.. .', "filter", unit="filter",
+        group=PAGE, items=50, reader="germane.engine.filtering.filter_typed")] = None  # fmt: skip
 
     def __post_init__(self) -> None:
         if self.filter is not None and not isinstance(self.filter, str):
-            object.__setattr__(self, "filter", Filter.of(self.filter))
+            object.__setattr__(self, "filter", load("germane.rank.query.filter_values.Filter").of(self.filter))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,99 +209,14 @@ class ExplainRequest:
     """Why a document has its score. `probabilities`: with those of the words, under a language model. `rerank`: by a
     second stage, as in a `SearchRequest`."""
 
-    query: str
-    doc_id: str
+    RULES: ClassVar[tuple[Rule, ...]] = ()
+
+    query: Annotated[str, QUERY]
+    doc_id: Annotated[str, Field("doc_id", "The document's id.", "id", limits=served(500),
+                                 spelled={CLI: "ID", HTTP: "id", MCP: "id"})]  # fmt: skip
     ranking: RankingRequest = RankingRequest()
-    syntax: bool = True
-    probabilities: bool = False
-    rerank: str | None = PROMOTED
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """What a request names: `model` is None where feedback ranks in its own way; `name` that of the last ranking.
-
-    `learnt` are the parameters that were "auto", with the values found.
-    """
-
-    model: RankingModel | None
-    name: str
-    priors: tuple[Prior, ...]
-    method: FeedbackMethod | None
-    marks: Marks
-    learnt: Mapping[str, float]
-
-
-def resolve(retriever: Retriever, ranking: RankingRequest, feedback: FeedbackRequest | None = None) -> Resolved:
-    """The models and methods that a request names; `ParameterError` for what does not exist or does not go together."""
-    asked = feedback or FeedbackRequest()
-    method = _method(asked)
-    model, learnt = None, dict[str, float]()
-    if method is None or ranking.model is not None:
-        model, learnt = _model(retriever, ranking)
-    elif ranking.parameters or ranking.weights:
-        name = next(iter(ranking.parameters), "weights")
-        raise ParameterError(f"'{name}' belongs to a ranking model; with feedback, name that with 'model'")
-    today = datetime.date.today()
-    priors = tuple(prior_named(text, retriever.schema().filters, today) for text in ranking.priors)
-    name = ranking.model or (DEFAULT_MODEL if method is None else ranked_by(method))
-    return Resolved(model, name, priors, method, Marks(asked.relevant, asked.not_relevant), learnt)
-
-
-def chosen_parameters(retriever: Retriever, model: RankingModel) -> Mapping[str, float]:
-    """The parameters that a model takes from a collection, with their values."""
-    schema = retriever.schema()
-    return model.chosen(Collection(schema.n_docs, schema.n_tokens))
-
-
-def ranked_by(method: FeedbackMethod) -> str:
-    """The name of the model by which a method ranks last."""
-    if isinstance(method.final, str):
-        return method.final
-    smoothings = {name: getattr(model_named(name), "smoothing", None) for name in MODELS}
-    kind = type(method.final)
-    return next((name for name, smoothing in smoothings.items() if type(smoothing) is kind), kind.__name__)
-
-
-def _method(asked: FeedbackRequest) -> FeedbackMethod | None:
-    if asked.wanted:
-        method = feedback_named(asked.name, **asked.parameters)
-        nothing: dict[str, Any] = {name: None for name, value in asked.parameters.items() if value is None}
-        return replace(method, **nothing) if nothing else method
-    if asked.parameters:
-        name = next(iter(asked.parameters))
-        raise ParameterError(f"'{name}' belongs to feedback; name a method with 'feedback'")
-    return None
-
-
-def _model(retriever: Retriever, ranking: RankingRequest) -> tuple[RankingModel, dict[str, float]]:
-    """The model, and what was learnt for it."""
-    name = ranking.model or DEFAULT_MODEL
-    given: dict[str, float] = {}
-    for parameter, value in ranking.parameters.items():
-        if isinstance(value, str) and value != AUTO:
-            raise ParameterError(f"'{parameter}' wants a number or 'auto', not '{value}'")
-        if not isinstance(value, str):
-            given[parameter] = value
-    weights = ranking.weights or None
-    model_named(name, weights, **given)  # complain before the work of learning
-    wanted = [parameter for parameter, value in ranking.parameters.items() if value == AUTO]
-    learnt = {parameter: _learnt(retriever, name, parameter) for parameter in wanted}
-    return model_named(name, weights, **given, **learnt), learnt
-
-
-def _learnt(retriever: Retriever, model: str, parameter: str) -> float:
-    able = [name for name in MODELS if _can_learn(name, parameter)]
-    if not able:
-        raise ParameterError(f"'{parameter}' cannot be learnt from a collection: give it a number")
-    if model not in able:
-        raise ParameterError(f"'{parameter}' auto is for the model {', '.join(able)}, not for '{model}'")
-    return (learn_mu(retriever) if parameter == "mu" else learn_lam(retriever)).value
-
-
-def _can_learn(model: str, parameter: str) -> bool:
-    """μ wherever there is one; λ of Jelinek-Mercer alone: beside a μ it is another number."""
-    parameters = model_defaults(model).keys()
-    if parameter == "mu":
-        return parameter in parameters
-    return parameter == "lam" and parameters == {"lam"} and isinstance(model_named(model), QueryLikelihood)
+    syntax: Annotated[bool, SYNTAX] = True
+    probabilities: Annotated[bool, Field(
+        "probabilities", "Show P(w|d), P(w|C) and the smoothed θ_D(w) of each word.", spelled=NOT_MCP,
+    )] = False  # fmt: skip
+    rerank: Annotated[str | None, RERANK] = PROMOTED

@@ -11,14 +11,18 @@ from germane.arrays import Floats
 from germane.engine.candidates import Candidates
 from germane.engine.registry import RERANKER_NAMES, RERANKERS, is_reranker
 from germane.errors import ParameterError
-from germane.lazy import load
+from germane.lazy import load, on_first_use
 from germane.rank.models.base import RankingModel
 from germane.rank.query.resolve import ParsedQuery
 from germane.rank.registry import MODELS, model_named
 from germane.rank.retriever import Hits
 
+with on_first_use(__name__):
+    from germane.engine.models import stage
+    from germane.latent import saving
+
 DEFAULT_DEPTH = 1000
-"""How many results are scored again when nothing is said: as many as a TREC run holds."""
+"""Default number of results that are scored again: the size of a TREC run."""
 
 
 @runtime_checkable
@@ -58,10 +62,10 @@ def reranker_named(name: str) -> Reranker:
 
 
 class FoldsIn(Protocol):
-    """What a latent model has (`latent`): named here without loading one."""
+    """Protocol of a latent model (`latent`), so that none is loaded."""
 
     def fold_in(self, titles: Sequence[str]) -> Any:
-        """What it keeps of documents."""
+        """Return the folded documents."""
 
 
 AnyReranker: TypeAlias = str | Reranker | FoldsIn
@@ -71,19 +75,14 @@ AnyReranker: TypeAlias = str | Reranker | FoldsIn
 def reranker_of(rerank: AnyReranker) -> Reranker:
     """The re-ranker of that name; the file of a saved latent model, or such a model, as one."""
     if isinstance(rerank, str) and not is_reranker(rerank) and Path(rerank).is_file():
-        from germane.latent import saving
-
         rerank = saving.load(rerank)
     if isinstance(rerank, str):
         return reranker_named(rerank)
     if isinstance(rerank, Reranker):
         return rerank
-    from germane.latent.saving import is_latent_model
 
-    if is_latent_model(rerank):
-        from germane.engine.models.stage import LatentStage
-
-        return LatentStage(rerank)
+    if saving.is_latent_model(rerank):
+        return stage.LatentStage(rerank)
     raise ParameterError(f"a re-ranker has a method rerank(query, candidates); {rerank!r} has none")
 
 
@@ -110,7 +109,7 @@ class SecondStage:
 
     @classmethod
     def of(cls, rerank: "AnyReranker | None", depth: int | None) -> "SecondStage | None":
-        """What a search asked for; None if nothing. A name that is not known here may be that of a learnt model."""
+        """Return the re-ranker of a search, or None. A name that is not known here may be that of a learnt model."""
         if rerank is None:
             if depth is not None:
                 raise ParameterError(

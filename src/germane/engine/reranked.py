@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from germane.engine.rerank import Reranker
 from germane.errors import ParameterError
 from germane.latent.parts import LatentExplanation
+from germane.lazy import on_first_use
 from germane.rank.query.resolve import ParsedQuery
 from germane.rank.retriever import Retriever, Scoring, SignedTopic
 from germane.rank.scoring.explain import Explanation
 from germane.rank.scoring.priors import Prior
+
+with on_first_use(__name__):
+    from germane.engine.models import stage as models_stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +39,7 @@ def explain_reranked(
     retriever: Retriever, query: ParsedQuery, ref: int, stage: Reranker, priors: tuple[Prior, ...]
 ) -> RerankedExplanation:
     """The parts of what a latent stage says of a document; a `ParameterError` for another re-ranker."""
-    from germane.engine.models.stage import LatentStage
-
-    if not isinstance(stage, LatentStage):
+    if not isinstance(stage, models_stage.LatentStage):
         raise ParameterError(f"{type(stage).__name__} does not say what its scores are made of")
     latent = stage.explained(query, retriever, ref)
     scoring = Scoring(SignedTopic(query.weights), stage.first.of_query(query.runs), priors)

@@ -1,4 +1,4 @@
-"""What a search returns: scores at once, ids and stored fields when they are asked for."""
+"""Results of a search: scores at once, ids and stored fields on first access."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from germane.data.fields import squeeze
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.result_groups import ResultGroup
-from germane.lazy import load
+from germane.lazy import load, on_first_use
 from germane.lm.parameters import whole
 from germane.rank.query.resolve import ParsedQuery
 from germane.rank.retriever import Hits, Match, Retriever
@@ -20,12 +20,16 @@ from germane.rank.snippets import LONGEST, WIDTH, Snippet, snippet, snippet_text
 from germane.tables import Markup, figure, html
 from germane.types import RESULT_FIELDS, FieldValue, text_of, title_of
 
+with on_first_use(__name__):
+    from germane.engine import grouping
+    from germane.evaluate import frames
+
 if TYPE_CHECKING:
     from germane.text import Analyzer
 
 
 class _Shown:
-    """Where the snippet of a hit comes from: its result, or what was carried with it. No field of its values."""
+    """Source of the snippet of a hit: its result, or the values carried with it. No field of its values."""
 
     __slots__ = ("_source",)
     _source: "Snippet | SearchResult"
@@ -87,7 +91,7 @@ class SearchResult(Sequence[Hit]):
     _hits: Hits = field(repr=False)
     _retriever: Retriever = field(repr=False)
     feedback: FeedbackReport | None = field(default=None, repr=False)
-    """What feedback made of the query, and why the ranking changed; None without feedback."""
+    """Report of feedback: the words of the query, and why the ranking changed; None without feedback."""
     offset: int = 0
     """Results that were left out before the first."""
     widened: bool = False
@@ -144,7 +148,7 @@ class SearchResult(Sequence[Hit]):
 
     @property
     def total(self) -> int:
-        """How many documents the query finds, counted when it is asked for; see `total_is_exact`."""
+        """Number of documents that the query finds, counted on first access; see `total_is_exact`."""
         return max(self._retriever.count(self._match), self.offset + len(self) if len(self) else 0)
 
     @property
@@ -170,9 +174,9 @@ class SearchResult(Sequence[Hit]):
 
     def groups(self, n: int) -> tuple[ResultGroup, ...]:
         """These results in at most `n` groups of alike ones, the largest first (`engine.grouping`)."""
-        from germane.engine.grouping import grouped
-
-        return grouped(self._hits.refs, self._retriever, whole("n", n, least=1), self.query.weights.keys(), self.offset)
+        return grouping.grouped(
+            self._hits.refs, self._retriever, whole("n", n, least=1), self.query.weights.keys(), self.offset
+        )
 
     def snippet(self, i: int, width: int = WIDTH) -> Snippet:
         """The piece of result number i (from 0) that shows best why it was found, and where the query's words are.
@@ -189,7 +193,7 @@ class SearchResult(Sequence[Hit]):
         return self.snippet_of(self.fields(i), width)
 
     def snippet_of(self, stored: Mapping[str, FieldValue], width: int = WIDTH, longest: int = LONGEST) -> Snippet:
-        """The same of a result whose fields are at hand; `longest`: characters of its text that are looked at."""
+        """Return the snippet of a result whose fields are known; at most `longest` characters of its text are read."""
         fields, analyzer = self.texts
         text = snippet_text(stored, fields)
         return snippet(text, self.query.weights.keys(), analyzer, whole("width", width, least=20), longest)
@@ -253,11 +257,9 @@ class SearchResult(Sequence[Hit]):
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame: rank, id, score, and a column for each stored field. Needs pandas."""
-        from germane.evaluate.frames import dataframe
-
         columns: dict[str, Any] = dict.fromkeys(("rank", "id", "score"))
         rows = [columns | hit.fields | {"rank": hit.rank, "id": hit.id, "score": hit.score} for hit in self]
-        return dataframe(rows)
+        return frames.dataframe(rows)
 
     def fields(self, i: int) -> dict[str, FieldValue]:
         """The stored fields of result number i (from 0)."""

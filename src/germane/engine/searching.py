@@ -11,11 +11,12 @@ from germane.engine.candidates import Candidates
 from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.filtering import AnyFilter, condition_of, narrowed
-from germane.engine.models.promotion import PROMOTED, Promotion, Promotions, unused
+from germane.engine.models.promotion import Promotion, Promotions, unused
 from germane.engine.open_collections import OpenCollections
 from germane.engine.open_index import OpenIndex
 from germane.engine.paging import Paging
-from germane.engine.registry import RERANKERS, is_reranker
+from germane.engine.registry import PROMOTED, RERANKERS, is_reranker
+from germane.engine.requests import UNSCORED
 from germane.engine.rerank import (
     AnyReranker,
     ByModel,
@@ -29,6 +30,7 @@ from germane.engine.reranked import explain_reranked
 from germane.engine.results import SearchResult
 from germane.errors import GermaneError, ParameterError, QueryError, UnknownDocumentError
 from germane.feedback import FeedbackMethod, feedback_named
+from germane.feedback.registry import DEFAULT_FEEDBACK
 from germane.lazy import load
 from germane.rank.models.base import RankingModel
 from germane.rank.models.parameters import ModelParameters
@@ -50,8 +52,6 @@ MAX_QUERY_TERMS = 1024
 """A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
 MOST_STAGES = 4
 """Latent models that are kept as second stages, beside those of the index."""
-DEFAULT_FEEDBACK = "consensus"
-"""What learns when marks are given and no method is named."""
 NO_MARKS = Marks()
 PLAIN = (None,) * 7
 """A search without feedback, marks, a second stage, or another order: most of them."""
@@ -146,8 +146,9 @@ class Searching:
         _, priors, _, feedback, marks, _, depth, _, offset, sort, group_by, min_score = options
         if offset == 0 and promotion is None and (feedback, marks, rerank, depth, sort, group_by, min_score) == PLAIN:
             return SearchResult(parsed, _best(retriever, parsed, options.model, k, priors), retriever)
-        if sort is not None and (options.learns or rerank is not None):
-            raise ParameterError("'sort' orders by a field: feedback, marks and re-ranking have nothing to say there")
+        if sort is not None:
+            names, values = ("min_score", "feedback", "marks", "rerank"), (min_score, feedback, marks or None, rerank)
+            UNSCORED.check(["sort", *(name for name, value in zip(names, values, strict=True) if value is not None)])
         second = SecondStage.of(None if rerank is None else self.reranker(rerank), depth)
         ranked = _Ranked(retriever, parsed, options, second, promotion)
         hits = Paging(offset, sort, group_by, min_score).page(ranked.best, k, parsed, retriever)

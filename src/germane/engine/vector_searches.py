@@ -52,7 +52,7 @@ class VectorSearches:
         threads: int | None = None,
         approximate: bool = False,
     ) -> list[SearchResult]:
-        """The same for many vectors, one a row: many at once take less time than one by one."""
+        """Search for many vectors, one a row, faster than one by one."""
         search = load("germane.engine.vectors.results_by_vectors")
         found: list[SearchResult] = search(self._searching, field, queries, k, filter, threads, approximate)
         return found

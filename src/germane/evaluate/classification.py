@@ -1,4 +1,4 @@
-"""How good a classifier is: accuracy, F1, break-even precision, the confusion matrix; and two classifiers compared.
+"""Quality of a classifier: accuracy, F1, break-even precision, the confusion matrix; and two classifiers compared.
 
 Break-even precision is the precision at the rank where it equals recall, R = N_rel; also called R-precision.
 """
@@ -10,6 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane.evaluate import significance
 
 if TYPE_CHECKING:
     from germane.evaluate.significance import Alternative, Effect, Significance
@@ -204,12 +208,15 @@ def compare_labellings(
     With one label a document the sign test is McNemar's exact test: among documents where only one of the two is
     right, each is equally likely to be that one (McNemar 1947; exact form by the binomial).
     """
-    from germane.evaluate.significance import TESTS, paired_effect  # SciPy's tests, which measuring alone does not load
-
     x, y = agreement(truth, a), agreement(truth, b)
-    tests = {name: test(x, y, alternative) for name, test in TESTS.items()}
+    tests = {name: test(x, y, alternative) for name, test in significance.TESTS.items()}
     return LabellingsCompared(
-        float(x.mean()), float(y.mean()), paired_effect(x, y), int((x > y).sum()), int((x < y).sum()), tests
+        float(x.mean()),
+        float(y.mean()),
+        significance.paired_effect(x, y),
+        int((x > y).sum()),
+        int((x < y).sum()),
+        tests,
     )
 
 

@@ -121,8 +121,8 @@ def topic_costs(
     score, hit, names = np.asarray(scores, np.float64), np.asarray(target, bool), np.asarray(topics)
     costs: dict[str, float] = {}
     for name in np.unique(names).tolist():
-        own = names == name
-        targets, others = own & hit, own & ~hit
+        of_topic = names == name
+        targets, others = of_topic & hit, of_topic & ~hit
         p_miss = float(np.mean(score[targets] < threshold)) if targets.any() else 0.0
         p_fa = float(np.mean(score[others] >= threshold)) if others.any() else 0.0
         costs[name] = float(normalised_cost(p_miss, p_fa, p_target=p_target, cost_miss=cost_miss, cost_fa=cost_fa))

@@ -154,10 +154,10 @@ def _gathered(rows: Iterable[tuple[Any, ...]], kind: _Kind) -> dict[str, dict[st
     for number, (query, doc, value) in enumerate(rows, 1):
         query_id = _checked(checked_id, query, kind.what, number, "qid")
         doc_id = _checked(checked_id, doc, kind.what, number, "docid")
-        held = found.setdefault(query_id, {})
-        if doc_id in held:
+        grades = found.setdefault(query_id, {})
+        if doc_id in grades:
             raise InputError(f"query '{query_id}' has document '{doc_id}' twice", source=kind.what, line=number)
-        held[doc_id] = _checked(kind.check, value, kind.what, number, kind.value)
+        grades[doc_id] = _checked(kind.check, value, kind.what, number, kind.value)
     return found
 
 

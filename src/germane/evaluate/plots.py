@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from germane.errors import MissingExtraError, ParameterError, StorageError
+from germane.errors import ParameterError, StorageError
 from germane.evaluate.calibration import Reliability
 from germane.evaluate.compare import LEVEL, Comparison, RunsCompared
 from germane.evaluate.detection import Band, DetectionCurve, min_cost
 from germane.evaluate.measures import evaluate
 from germane.evaluate.rankings import Qrels, Run
+from germane.lazy import optional
 
 if TYPE_CHECKING:
     from germane.classify.explanation import ClassPart
@@ -49,13 +50,9 @@ def _axes(width: float = 6.0, height: float = 4.5) -> tuple[Any, Any]:
 
 def panels(columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
     """A figure of its own, outside pyplot's global list, with axes side by side."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plots", "Drawing a figure") from None
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
+    backend = optional("matplotlib.backends.backend_agg", "Drawing a figure")
+    figure = optional("matplotlib.figure", "Drawing a figure").Figure(figsize=(width, height), layout="constrained")
+    backend.FigureCanvasAgg(figure)
     return figure, [figure.add_subplot(1, columns, place) for place in range(1, columns + 1)]
 
 
@@ -203,10 +200,10 @@ def expansion(words: Sequence[WeightedWord], *, collection: str = "") -> Any:
     figure, axes = _axes(6.0, 0.22 * len(words) + 1.2)
     weights = np.array([word.weight for word in words], np.float64)
     gained = np.maximum(weights, 0.0)
-    own = np.minimum([word.query_weight for word in words], gained)
+    typed = np.minimum([word.query_weight for word in words], gained)
     places = range(len(words))
-    axes.barh(places, own, color="tab:orange", label="the query's own")
-    axes.barh(places, gained - own, left=own, color="tab:blue", label="learnt")
+    axes.barh(places, typed, color="tab:orange", label="the query's own")
+    axes.barh(places, gained - typed, left=typed, color="tab:blue", label="learnt")
     if (weights < 0).any():
         axes.barh(places, np.minimum(weights, 0.0), color="tab:red", label="learnt against")
         axes.axvline(0.0, color="black", linewidth=0.8)
@@ -256,7 +253,7 @@ def confusion(labels: Sequence[str], counts: npt.ArrayLike, *, collection: str =
 
 
 def calibration(bins: Mapping[str, Reliability], *, collection: str = "") -> Any:
-    """What was said against what came true; the diagonal is honest."""
+    """Plot predicted probabilities against observed frequencies; the diagonal is perfect calibration."""
     figure, axes = _axes(5.0, 5.0)
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
     for name, found in bins.items():
@@ -288,7 +285,7 @@ def recall_over_reading(hits: Sequence[npt.NDArray[np.int64]], stops: Sequence[i
 
 
 def timeline(days: Sequence[tuple[str, int]], *, collection: str = "") -> Any:
-    """How many documents came on each day (ISO dates, ascending), as bars over time."""
+    """Plot the number of documents of each day (ISO dates, ascending) as bars over time."""
     figure, axes = _axes(7.0, 3.0)
     places = [np.datetime64(day).astype("datetime64[D]").astype(object) for day, _ in days]
     axes.bar(places, [count for _, count in days], color="tab:blue")
@@ -300,7 +297,7 @@ def timeline(days: Sequence[tuple[str, int]], *, collection: str = "") -> Any:
 
 
 def position_curve(curves: Mapping[str, Sequence[float]], *, collection: str = "") -> Any:
-    """How likely a result is looked at, by its position from 1; a line each, NaN where it is not known."""
+    """Plot the probability of examining a result by its position from 1; a line each, NaN where it is unknown."""
     figure, axes = _axes()
     for name, theta in curves.items():
         axes.plot(range(1, len(theta) + 1), theta, marker="o", markersize=3, label=name)

@@ -4,7 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+from germane.lazy import on_first_use
 from germane.schema import ABSENT, MaybeNaN, Response
+
+with on_first_use(__name__):
+    from germane.evaluate import significance
 
 if TYPE_CHECKING:
     from germane.evaluate.classification import Judged, LabellingsCompared
@@ -88,9 +92,7 @@ class ComparisonResponse(Response):
 
 def compared(found: "Sequence[Comparison]", *, worst: int) -> list[ComparisonResponse]:
     """A response for each measure, with `worst` losses each."""
-    from germane.evaluate.significance import holm
-
-    corrected = holm([comparison.tests["t"].p_value for comparison in found]).tolist()
+    corrected = significance.holm([comparison.tests["t"].p_value for comparison in found]).tolist()
     return [
         ComparisonResponse(
             one.measure,

@@ -50,8 +50,8 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike, alternative: Alternative = "two
     d = _differences(a, b, alternative)
     if not d.any():
         return Significance(0.0, 1.0)
-    found = stats.wilcoxon(d, alternative=alternative)
-    return Significance(float(found.statistic), float(found.pvalue))
+    result = stats.wilcoxon(d, alternative=alternative)
+    return Significance(float(result.statistic), float(result.pvalue))
 
 
 def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, alternative: Alternative = "two-sided") -> Significance:

@@ -3,12 +3,20 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from germane.errors import MissingExtraError, ParameterError
+from germane.errors import ParameterError
+from germane.lazy import on_first_use, optional
+
+with on_first_use(__name__):
+    from sklearn import multiclass, naive_bayes, pipeline, svm
+    from sklearn.feature_extraction import text
+
+    from germane import classify
+    from germane.classify import tfidf
 
 SEED = 0
 """LinearSVC visits documents in random order."""
 REST, CLASSES = "rest", "classes"
-"""What `OneVersusRestRanker` may take for the others of a class."""
+"""Values of `others` of `OneVersusRestRanker`."""
 
 
 class _Kind(NamedTuple):
@@ -38,19 +46,15 @@ def classifier_named(name: str, parameters: Mapping[str, float], *, ranking: boo
     `others`: what `OneVersusRestRanker` takes for N of (4.6).
     """
     check_classifier(name, parameters, others)
-    try:
-        estimator = _KINDS[name].build(ranking, **parameters)
-        return estimator.set_params(others=others) if ranking and others != REST else estimator
-    except ImportError:
-        raise MissingExtraError("scikit-learn", "learn", "A classification experiment") from None
+    optional("sklearn", "A classification experiment")
+    estimator = _KINDS[name].build(ranking, **parameters)
+    return estimator.set_params(others=others) if ranking and others != REST else estimator
 
 
 def _generative(estimator: str, **fixed: str) -> Callable[..., Any]:
     """One of our generative models, ranking by log P(D|R) - log P(D|N)."""
 
     def build(ranking: bool, **parameters: float) -> Any:
-        from germane import classify
-
         model = getattr(classify, estimator)(**fixed, **parameters)
         return classify.OneVersusRestRanker(model) if ranking else model
 
@@ -59,38 +63,26 @@ def _generative(estimator: str, **fixed: str) -> Callable[..., Any]:
 
 def _linear_svm(ranking: bool, features: Any, C: float) -> Any:
     """The features, then a linear support vector machine for each class against the rest."""
-    from sklearn.multiclass import OneVsRestClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.svm import LinearSVC
-
-    svm = LinearSVC(C=C, random_state=SEED)
-    return make_pipeline(features, OneVsRestClassifier(svm) if ranking else svm)
+    machine = svm.LinearSVC(C=C, random_state=SEED)
+    return pipeline.make_pipeline(features, multiclass.OneVsRestClassifier(machine) if ranking else machine)
 
 
 def _tfidf_svm(ranking: bool, C: float = 1.0) -> Any:
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    return _linear_svm(ranking, TfidfTransformer(sublinear_tf=True), C)
+    return _linear_svm(ranking, text.TfidfTransformer(sublinear_tf=True), C)
 
 
 def _raw_tfidf_svm(ranking: bool, C: float = 1.0) -> Any:
-    from germane.classify.tfidf import RawTfidf
-
-    return _linear_svm(ranking, RawTfidf(), C)
+    return _linear_svm(ranking, tfidf.RawTfidf(), C)
 
 
 def _smoothed_svm(ranking: bool, lam: float = 0.1, beta: float = 1.0, C: float = 1.0) -> Any:
-    from germane.classify import SmoothedLogRatio
-
-    return _linear_svm(ranking, SmoothedLogRatio(lam=lam, beta=beta), C)
+    return _linear_svm(ranking, classify.SmoothedLogRatio(lam=lam, beta=beta), C)
 
 
 def _complement_nb(ranking: bool, alpha: float = 1.0) -> Any:
-    from sklearn.naive_bayes import ComplementNB
-
     if ranking:
         raise ParameterError("complement-nb ranks no documents; leave it out of experiments on multi-label data")
-    return ComplementNB(alpha=alpha)
+    return naive_bayes.ComplementNB(alpha=alpha)
 
 
 _KINDS = {

@@ -29,7 +29,7 @@ CACHE = "GERMANE_CACHE"
 
 
 def cache_folder() -> Path:
-    """Where built indexes and tuning trials are kept: `GERMANE_CACHE`, else `germane` in the user's cache folder."""
+    """Return the folder of indexes and tuning trials: `GERMANE_CACHE`, else `germane` in the user's cache folder."""
     if os.environ.get(CACHE):
         return Path(os.environ[CACHE])
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "germane"
@@ -37,7 +37,7 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class DocumentsFrom:
-    """Where documents are read: a data set's folder, `irds:NAME`, or a file below GERMANE_DATA.
+    """Source of documents: a data set's folder, `irds:NAME`, or a file below GERMANE_DATA.
 
     `map`: our fields from their columns.
     """
@@ -114,7 +114,7 @@ class Collection:
 
     @classmethod
     def of_variant(cls, name: str, variant: Variant) -> "Collection":
-        """What the variant makes of other data sets, indexed now if it has not been before."""
+        """Return the collection that the variant makes of other data sets, and index it unless it is indexed."""
         made = variant.read()
         if not made.topics:
             raise InputError("no topic of the data set is judged", source=name)

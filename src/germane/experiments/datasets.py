@@ -9,8 +9,9 @@ import orjson
 
 from germane.data import catalog, read_documents, read_topics, write_qrels
 from germane.data.atomic import open_for_writing
-from germane.errors import InputError, ParameterError, StorageError
+from germane.errors import InputError, MissingExtraError, ParameterError, StorageError
 from germane.evaluate.rankings import judgements, load_qrels
+from germane.lazy import optional
 
 FORMATS = ("trec", "tsv", "json")
 
@@ -24,11 +25,9 @@ def locate(name: str) -> str:
     except InputError:
         pass
     try:
-        import ir_datasets
-
-        ir_datasets.load(name)
+        optional("ir_datasets", f"Reading '{name}'").load(name)
         return f"irds:{name}"
-    except (ImportError, KeyError):
+    except (MissingExtraError, KeyError):
         raise InputError(
             f"the data set '{name}' is not here: set {catalog.VARIABLE} to a folder that holds {name}/"
             f"{catalog.DOCUMENTS}.gz, {catalog.TOPICS} and {catalog.QRELS}, or give an ir_datasets name as irds:NAME"

@@ -1,4 +1,4 @@
-"""What a system's flat numbers mean: the ranking model and the feedback method that they make.
+"""Ranking models and feedback methods made of a system's flat numbers.
 
 A feedback method holds smoothings, an experiment file only numbers. The names that stand for smoothings are those of
 `SMOOTHINGS` below; every other number is the method's own parameter of that name (`n_docs`, `query_weight`,
@@ -25,11 +25,11 @@ SMOOTHINGS: Mapping[str, tuple[Callable[[float], Smoothing], tuple[str, ...]]] =
 
 
 WEIGHTS = "weights."
-"""What stands before the name of a field whose weight a number is: weights.title."""
+"""Prefix of a field's weight: weights.title."""
 
 
 class Ranking(NamedTuple):
-    """How a system ranks: with a model, with feedback, or with feedback whose two rankings the model makes."""
+    """Ranking of a system: with a model, with feedback, or with feedback whose two rankings the model makes."""
 
     model: RankingModel | None
     feedback: FeedbackMethod | None

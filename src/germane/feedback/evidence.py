@@ -92,7 +92,7 @@ class Evidence:
 
     @cached_property
     def _sizes(self) -> tuple[Floats, Integers]:
-        """The same of each document, as a column."""
+        """Return |D| and |D|_u of each document, as columns."""
         return self.lengths[:, np.newaxis], self._n_unique[:, np.newaxis]
 
     @cached_property

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Sums over the postings of evidence, in one pass."""
 
 from germane.jit import kernel

@@ -40,10 +40,10 @@ def drift_of(evidence: Evidence, weights: Floats) -> Drift:
     if not weights.any() or not evidence.query:
         return Drift(0.0, 1.0, False)
     theta = evidence.counts / evidence.lengths[evidence.document_of]
-    own = evidence.per_document(-theta * np.log(theta))
+    entropies = evidence.per_document(-theta * np.log(theta))
     mean = evidence.per_word(weights[evidence.document_of] * theta)
     of_weights = _entropy(weights)
-    apart = (_entropy(mean) - float(weights @ own)) / of_weights if of_weights > ONE_DOCUMENT else 0.0
+    apart = (_entropy(mean) - float(weights @ entropies)) / of_weights if of_weights > ONE_DOCUMENT else 0.0
     held = evidence.per_word(weights[evidence.document_of])
     coverage = float(np.mean(held[list(evidence.query)]))
     marked = evidence.n_marked(Mark.RELEVANT)
@@ -139,12 +139,12 @@ class FeedbackMethod(ABC):
         """
         weights, repelled = self.document_weights(evidence), weigh_negatives(evidence)
         drift = drift_of(evidence, weights) if self.guard else None
-        topic, dropped, own = self.query_topic(evidence), 0.0, self.query_share(evidence)
-        trusted = own < 1.0 and not (drift is not None and drift.fell_back)
+        topic, dropped, share = self.query_topic(evidence), 0.0, self.query_share(evidence)
+        trusted = share < 1.0 and not (drift is not None and drift.fell_back)
         learnt = self._learn(evidence, weights) if trusted else None
         if learnt is not None:
             estimate, dropped = learnt
-            topic, dropped = topic.interpolate(estimate, own_weight=own), dropped * (1.0 - own)
+            topic, dropped = topic.interpolate(estimate, own_weight=share), dropped * (1.0 - share)
         against = self.against(evidence, repelled)
         against_weight = self.negative_weight if repelled.any() else 1.0
         return Expansion(topic, against, against_weight, weights - repelled, dropped, learnt is not None, drift)
@@ -161,8 +161,8 @@ class FeedbackMethod(ABC):
         """
         if not evidence.query:
             return 0.0
-        own = self.unmarked_share(evidence)
-        return own / (own + (1.0 - own) * (1.0 + self.trust * evidence.n_marked(Mark.RELEVANT)))
+        share = self.unmarked_share(evidence)
+        return share / (share + (1.0 - share) * (1.0 + self.trust * evidence.n_marked(Mark.RELEVANT)))
 
     def unmarked_share(self, evidence: Evidence) -> float:
         """λ: the weight of the query's own part where nothing is marked."""

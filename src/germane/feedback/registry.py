@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from germane.lazy import LazyClasses
+from germane.lazy import LazyClasses, on_first_use
+
+with on_first_use(__name__):
+    from germane.lm import parameters as lm_parameters
 
 if TYPE_CHECKING:
     from germane.feedback.method import FeedbackMethod
@@ -19,9 +22,11 @@ METHODS: "LazyClasses[FeedbackMethod]" = LazyClasses(
         "mixture": "germane.feedback.mixture.Mixture",
     },
 )
-"""Where each class is. A new method is a class here; see docs/extending.md."""
+"""Home of each class. A new method is a class here; see docs/extending.md."""
 
 FEEDBACK_NAMES = tuple(METHODS)
+DEFAULT_FEEDBACK = "consensus"
+"""Name of the method that learns from marks where none is named."""
 
 
 def feedback_named(name: str, **parameters: Any) -> "FeedbackMethod":
@@ -30,9 +35,7 @@ def feedback_named(name: str, **parameters: Any) -> "FeedbackMethod":
 
 
 def _named(name: str, parameters: Mapping[str, Any]) -> "FeedbackMethod":
-    from germane.lm.parameters import named
-
-    return named("feedback method", name, METHODS, parameters)
+    return lm_parameters.named("feedback method", name, METHODS, parameters)
 
 
 @lru_cache(maxsize=64)

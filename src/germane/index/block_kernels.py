@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Packing and unpacking of posting lists, in blocks of BLOCK postings (`index.blocks`).
 
 A list is documents ascending, each with a count >= 1:
@@ -8,13 +9,13 @@ A list is documents ascending, each with a count >= 1:
 - a block of one posting stores no gap: its document is the block's last.
 
 A full block is packed vertically (value i lies in lane i % 4), so that eight neighbours are shifted and masked at once
-(`index.simd`); a last, shorter block is packed horizontally, one value after the other. Words are uint32.
+(`index.simd_kernels`); a last, shorter block is packed horizontally, one value after the other. Words are uint32.
 """
 
 import numpy as np
 
 from germane.index.blocks import BLOCK, LANES, MOST_EXTRA, TF_CAP, BlockTable
-from germane.index.simd import unpack_documents, unpack_values
+from germane.index.simd_kernels import unpack_documents, unpack_values
 from germane.jit import inner, kernel
 
 NO_DOCUMENT = np.uint32(0xFFFFFFFF)

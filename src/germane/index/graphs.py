@@ -23,6 +23,7 @@ from germane.index.graph_layout import problem
 from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, Vectors, field_named
 from germane.index.vectors import BLOCK, VectorFile
+from germane.lazy import optional
 
 LEAST = 100_000
 """Vectors of a segment from which on a graph is made: fewer are searched exactly in as little time."""
@@ -104,9 +105,8 @@ def _opened(file: VectorFile) -> "Graph | str":
 
 def _empty(field: VectorField) -> Any:
     """Vectors of length 1 are kept as float16: they are only looked for by it."""
-    try:
-        from usearch.index import Index
-    except ModuleNotFoundError:
-        raise MissingExtraError("usearch", "ann", "approximate search of vectors") from None
+    usearch = optional("usearch.index", "approximate search of vectors")
     kept = "f16" if field.similarity == "cosine" else "f32"
-    return Index(ndim=field.dimension, metric="ip", dtype=kept, connectivity=CONNECTIVITY, expansion_add=EXPANSION)
+    return usearch.Index(
+        ndim=field.dimension, metric="ip", dtype=kept, connectivity=CONNECTIVITY, expansion_add=EXPANSION
+    )

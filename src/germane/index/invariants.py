@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from germane.arrays import AnyArray, Integers
 from germane.errors import DamagedIndexError
-from germane.index import block_kernels, verify_kernels
+from germane.index import block_kernels, sequence_kernels, verify_kernels
 from germane.index.blocks import BLOCK, TF_CAP
 from germane.index.columns import KeywordColumn
 from germane.index.lists import PIECE, block_sizes, pieces_of
@@ -187,8 +187,6 @@ def _forward_problems(segment: Segment, collected: _Collected) -> Iterator[str]:
 
 
 def _sequence_problems(segment: Segment) -> Iterator[str]:
-    from germane.index.sequence_kernels import first_bad_sequence
-
     starts = np.zeros(segment.n_docs + 1, np.int64)
     np.cumsum(segment.n_unique, dtype=np.int64, out=starts[1:])
     bits, left = place_bits(segment.n_unique), np.empty(int(segment.n_unique.max(initial=0)), np.uint32)
@@ -196,7 +194,7 @@ def _sequence_problems(segment: Segment) -> Iterator[str]:
         own, _, counts = segment.forward_of(slice(first, last))
         words, at = segment.sequence_words(slice(first, last)), segment.sequence_at[first:last]
         lengths = segment.sequence_len[first:last]
-        if first_bad_sequence(words, at, bits[first:last], lengths, own, counts, left) >= 0:
+        if sequence_kernels.first_bad_sequence(words, at, bits[first:last], lengths, own, counts, left) >= 0:
             yield "a sequence of words is not made of its document's terms"
             return
 

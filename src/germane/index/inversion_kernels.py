@@ -1,10 +1,11 @@
+# mypy: ignore-errors
 """Numba kernels that turn lists of documents into lists of terms and back, by counting sorts."""
 
 import numpy as np
 from numba import uint64
 
 from germane.jit import inner, njit
-from germane.text.instructions import fetch
+from germane.text.instruction_kernels import fetch
 
 AHEAD = 24
 """So many postings before one is written, its place in memory is asked for."""

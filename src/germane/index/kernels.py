@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Numba kernels of the index: forward lists, joining of lists."""
 
 import numpy as np

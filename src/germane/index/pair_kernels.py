@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """A Numba kernel that counts two words beside each other and near each other, in the order of words."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Numba kernels of recent documents (`index.recent`)."""
 
 from germane.jit import kernel

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Numba kernels of the order of words: packing it, and looking in it for phrases.
 
 A document's sequence is its tokens in order, its text fields one after the other; a token is the place of its term in
@@ -10,9 +11,9 @@ import numpy as np
 from germane.index.block_kernels import bits_needed, decode_block
 from germane.index.blocks import BLOCK, BlockTable
 from germane.index.segment_arrays import ForwardArrays, SequenceArrays
-from germane.index.simd import prefetch
+from germane.index.simd_kernels import prefetch
 from germane.jit import inner, kernel
-from germane.text.instructions import eight
+from germane.text.instruction_kernels import eight
 
 WINDOW = 57
 """Bits that a look at eight bytes is sure of: the first may begin within a byte."""

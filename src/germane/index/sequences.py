@@ -16,7 +16,7 @@ that it does not hold; deleted documents are found too.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,15 @@ from germane.arrays import Integers, Mask
 from germane.errors import IndexFormatError, ParameterError
 from germane.index.blocks import BLOCK
 from germane.index.segment import Segment
-from germane.lazy import is_few
+from germane.lazy import LazyModule, is_few
 from germane.text import Analyzer
 from germane.types import text_of
+
+if TYPE_CHECKING:
+    from germane.index import pair_kernels, sequence_kernels
+else:
+    pair_kernels = LazyModule("germane.index.pair_kernels")
+    sequence_kernels = LazyModule("germane.index.sequence_kernels")
 
 MAX_TERMS = 255
 """Terms of a phrase."""
@@ -108,12 +114,10 @@ def _in_texts(
 
 def _hold_phrase(segment: Segment, docs: Integers, term_numbers: Sequence[int], slop: int, field: int) -> Mask:
     """Whether each document holds the phrase, the values of a field taken as one; the order of words is known."""
-    from germane.index.sequence_kernels import find_phrase
-
     distinct = sorted(set(term_numbers))
     terms, which = np.array(distinct), np.array([distinct.index(term) for term in term_numbers])
     holds, spots = np.empty(len(docs), np.bool_), np.empty(int(segment.doc_len[docs].max()), np.uint32)
-    find_phrase(
+    sequence_kernels.find_phrase(
         *_arrays(segment, docs),
         docs,
         field,
@@ -170,13 +174,11 @@ def pair_counts(segment: Segment, first: int, second: int, window: int, texts: T
     known, unknown = _known_and_unknown(segment, docs, texts)
     counts = np.zeros((len(docs), 2), np.int64)
     if len(known):
-        from germane.index.pair_kernels import count_pair as count_pairs
-
         terms, own = np.array(sorted({first, second})), np.empty((len(known), 2), np.int64)
         which = [int(np.searchsorted(terms, term)) for term in (first, second)]
         spots = np.empty(int(segment.doc_len[known].max()), np.uint32)
         scratch = np.empty((2, len(terms)), np.int64)
-        count_pairs(*_arrays(segment, known), known, terms, *which, window, spots, scratch, own)
+        pair_kernels.count_pair(*_arrays(segment, known), known, terms, *which, window, spots, scratch, own)
         counts[np.searchsorted(docs, known)] = own
         several = known[np.isin(known, segment.several_values)]  # whose values follow one another in the sequence
         unknown = np.sort(np.concatenate([unknown, several]))
@@ -212,10 +214,8 @@ def field_counts(segment: Segment, term_number: int, field: str, texts: TextFiel
     known, unknown = _known_and_unknown(segment, docs, texts)
     counts = np.zeros(len(docs), np.int64)
     if len(known):
-        from germane.index.sequence_kernels import count_in_field
-
         own, place, terms = np.empty(len(known), np.int64), np.empty(1, np.int64), np.array([term_number])
-        count_in_field(*_arrays(segment, known), known, _field_number(field, texts), terms, place, own)
+        sequence_kernels.count_in_field(*_arrays(segment, known), known, _field_number(field, texts), terms, place, own)
         counts[np.searchsorted(docs, known)] = own
     if len(unknown):
         term, asked = segment.term(term_number), texts._replace(names=(field,))
@@ -270,13 +270,13 @@ def documents_with_all(segment: Segment, term_numbers: Sequence[int]) -> Integer
     docs, room = np.empty(n + 1, np.int64), np.empty((2, BLOCK), np.uint32)
     docs[:n] = segment.postings(terms[0])[0]
     for term in terms[1:]:
-        from germane.index.sequence_kernels import keep_holding, keep_marked
-
         first, df = int(segment.first_block[term]), int(segment.df[term])
         if df > _MUCH_LONGER * n:
-            n = keep_holding(*segment.blocks, first, df, docs, n, *room)
+            n = sequence_kernels.keep_holding(*segment.blocks, first, df, docs, n, *room)
         else:
-            n = keep_marked(*segment.blocks, first, df, docs, n, np.zeros((segment.n_docs >> 6) + 1, np.uint64), *room)
+            n = sequence_kernels.keep_marked(
+                *segment.blocks, first, df, docs, n, np.zeros((segment.n_docs >> 6) + 1, np.uint64), *room
+            )
     return docs[:n]
 
 

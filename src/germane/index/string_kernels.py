@@ -1,8 +1,9 @@
+# mypy: ignore-errors
 """Numba kernels of packed strings (`index.strings`): finding, sorting and copying without a Python object for each."""
 
 import numpy as np
 
-from germane.index.simd import copy_eight, prefetch
+from germane.index.simd_kernels import copy_eight, prefetch
 from germane.jit import kernel
 
 PREFIX = 8

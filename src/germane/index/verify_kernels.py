@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Numba kernels that verify what others rely on: the order of the dictionary, and packed lists (`index.check`)."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Numba kernels of the CIFF exchange format: many protobuf messages to arrays and back, no Python per posting.
 
 The wire format in five lines. A varint holds seven bits a byte, the lowest first, the top bit saying that more follow.

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.latent.generative import GenerativeModel
-from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, Vocabulary
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, WordIds
 from germane.latent.projection import ProjectionModel
 
 PartModel: TypeAlias = GenerativeModel | ProjectionModel
@@ -53,7 +53,7 @@ class Ensemble:
 class EnsembleModel:
     """Models over one vocabulary, their names and weights. The vectors of a document are those of all parts, joined."""
 
-    vocabulary: Vocabulary
+    vocabulary: WordIds
     names: tuple[str, ...]
     parts: tuple[PartModel, ...]
     weights: Floats
@@ -65,7 +65,7 @@ class EnsembleModel:
             raise ParameterError("the parts of a combination are learnt from the same pairs: their words differ")
 
     def mixed(self, weights: Sequence[float], parts: Sequence[PartModel] | None = None) -> "EnsembleModel":
-        """The same with other weights, and if need be with other mixtures within its parts."""
+        """Return the ensemble with other weights, and if need be with other mixtures within its parts."""
         return replace(self, weights=np.asarray(weights, np.float64), parts=tuple(parts or self.parts))
 
     @property
@@ -74,7 +74,7 @@ class EnsembleModel:
         return sum(part.width for part in self.parts)
 
     def fold_in(self, titles: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> FoldedDocuments:
-        """What all parts keep of documents; `vectors`: where these are known already."""
+        """Return the folded documents of all parts; `vectors`: where these are known already."""
         vocabulary, texts = self.vocabulary.extended(titles)
         return FoldedDocuments(vocabulary, texts, self._vectors(texts) if vectors is None else vectors)
 
@@ -103,7 +103,7 @@ class EnsembleModel:
     def part_scores(self, query: Query, documents: FoldedDocuments) -> Floats:
         """s_i(q, d), parts × documents."""
         asked = documents.query(query)
-        rows = [part.score(query, own) / query_length(part, asked) for part, own in self.split(documents)]
+        rows = [part.score(query, folded) / query_length(part, asked) for part, folded in self.split(documents)]
         return np.stack(rows)
 
     def score(self, query: Query, documents: FoldedDocuments) -> Floats:
@@ -112,5 +112,5 @@ class EnsembleModel:
 
 
 def query_length(part: PartModel, asked: Texts) -> float:
-    """What the score of a part is divided by: |q| of a generative model, else 1."""
+    """Divisor of the score of a part: |q| of a generative model, else 1."""
     return max(float(asked.counts.sum()), 1.0) if isinstance(part, GenerativeModel) else 1.0

@@ -29,7 +29,7 @@ from germane.latent.translation import TranslationModel
 
 MOST_SOURCES = 5
 Write: TypeAlias = Callable[[str], str]
-"""How a term is written where people read it."""
+"""Function from a term to its form for people."""
 
 
 def explained(
@@ -51,8 +51,8 @@ def _combined(model: EnsembleModel, query: Query, document: FoldedDocuments, wri
     constant = 0.0
     sums = np.zeros((len(words), 2))
     sources: list[list[LatentSource]] = [[] for _ in words]
-    for name, weight, (part, own) in zip(model.names, model.weights.tolist(), model.split(document), strict=True):
-        found, share = explained(part, query, own, write), weight / query_length(part, asked)
+    for name, weight, (part, folded) in zip(model.names, model.weights.tolist(), model.split(document), strict=True):
+        found, share = explained(part, query, folded, write), weight / query_length(part, asked)
         constant += share * found.constant
         for place, word in enumerate(found.parts):
             whole = word.literal + word.latent  # of a generative model shares of a probability, else of the impact
@@ -79,7 +79,7 @@ def _first(sources: Sequence[LatentSource]) -> tuple[LatentSource, ...]:
 
 
 def _words(query: Query, document: FoldedDocuments) -> list[str]:
-    """The query's words in the order of their ids, as `Vocabulary.query` has them."""
+    """The query's words in the order of their ids, as `WordIds.query` has them."""
     terms = list(dict.fromkeys(document.vocabulary.analyzer.terms(query))) if isinstance(query, str) else [
         term for term, weight in query.items() if weight > 0
     ]  # fmt: skip
@@ -98,9 +98,14 @@ def _generated(model: GenerativeModel, query: Query, document: FoldedDocuments, 
     impacts = found.counts * (whole - floor)
     parts = [
         LatentPart(
-            write(word), float(n), float(own), float(other), float(impact), _sources(model, word, document, write)
+            write(word),
+            float(n),
+            float(literal_part),
+            float(other),
+            float(impact),
+            _sources(model, word, document, write),
         )
-        for word, n, own, other, impact in zip(
+        for word, n, literal_part, other, impact in zip(
             _words(query, document), found.counts, literal, latent, impacts, strict=True
         )
     ]
@@ -141,7 +146,7 @@ def _pairs(
     model: ProjectionModel, word: int, title: Sequence[int], q: np.ndarray, d: np.ndarray, norms: Sequence[float],
     share: float,
 ) -> list[LatentSource]:  # fmt: skip
-    """What each word of the title adds for one word of the query."""
+    """Return the contribution of each word of the title to one word of the query."""
     if not title or not all(norms):
         return []
     products = model.matrix[title].astype(np.float64) @ model.matrix[word].astype(np.float64)

@@ -1,4 +1,4 @@
-"""What UM, the topic models and the translation model share: P(q|d), mixed with the words of the document.
+"""Base of UM, the topic models and the translation model: P(q|d), mixed with the words of the document.
 
     P_s(q|d)  = Π_q P_s(q|d)                             Clicks (14)
     P_s(q|d)  = λ1 P(q|C) + (1-λ1) P_mx(q|d)             Clicks (15)
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
-from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, Vocabulary, check_share
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, WordIds, check_share
 
 
 class QueryProbabilities(NamedTuple):
@@ -43,7 +43,7 @@ class QueryProbabilities(NamedTuple):
 class GenerativeModel(ABC):
     """A fitted model of P(q|d). `background` is P(w|C) by id; its last entry is the floor, for words without id."""
 
-    vocabulary: Vocabulary
+    vocabulary: WordIds
     background: Floats
     lambda1: float
     lambda2: float
@@ -53,7 +53,7 @@ class GenerativeModel(ABC):
         check_share("lambda2", self.lambda2)
 
     def mixed(self, *, lambda1: float, lambda2: float) -> Self:
-        """The same model with other weights in Clicks (15) and (16)."""
+        """Return the model with other weights in Clicks (15) and (16)."""
         return replace(self, lambda1=lambda1, lambda2=lambda2)
 
     @property
@@ -62,7 +62,7 @@ class GenerativeModel(ABC):
         return 0
 
     def fold_in(self, titles: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> FoldedDocuments:
-        """What the model keeps of documents, known to it or new; `vectors`: where these are known already."""
+        """Fold in documents, known to the model or new; `vectors`: where these are known already."""
         vocabulary, texts = self.vocabulary.extended(titles)
         return FoldedDocuments(vocabulary, texts, self.vectors(self.known(texts)) if vectors is None else vectors)
 

@@ -67,7 +67,7 @@ class Texts:
 
 
 @dataclass(frozen=True, eq=False)
-class Vocabulary:
+class WordIds:
     """The words that have ids, and the analyser that finds them: `words[i]` has the id i."""
 
     words: tuple[str, ...]
@@ -120,10 +120,10 @@ class Vocabulary:
         table.sort_indices()
         return new, Texts.of_table(table)
 
-    def extended(self, texts: Sequence[str]) -> tuple["Vocabulary", Texts]:
+    def extended(self, texts: Sequence[str]) -> tuple["WordIds", Texts]:
         """This vocabulary with the new words of some texts at its end, and the texts over it."""
         new, found = self.numbered(texts)
-        return Vocabulary((*self.words, *new), self.analyzer), found
+        return WordIds((*self.words, *new), self.analyzer), found
 
 
 class Pair(NamedTuple):
@@ -149,7 +149,7 @@ class Pairs:
     (1, ('cheap', 'car', 'use', 'vehicl'), {'title without words': 1})
     """
 
-    vocabulary: Vocabulary
+    vocabulary: WordIds
     queries: Texts
     titles: Texts
     weights: npt.NDArray[np.float32]
@@ -188,7 +188,7 @@ class Pairs:
         numbers: dict[str, int] = {}
         asked = np.array([numbers.setdefault(given[place].query, len(numbers)) for place in kept.tolist()], np.int32)
         return cls(
-            Vocabulary(tuple(words), used),
+            WordIds(tuple(words), used),
             every.take(2 * kept),
             every.take(2 * kept + 1),
             weights[kept].astype(np.float32),
@@ -232,7 +232,7 @@ class FoldedDocuments:
     document, its topics θ^d or its place in the projected space; without columns where the model needs none.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: WordIds
     texts: Texts
     vectors: npt.NDArray[np.float32]
 

@@ -24,7 +24,7 @@ from scipy.sparse.linalg import LinearOperator, cg, eigsh
 
 from germane.arrays import AnyArray, Floats, sums_of_products
 from germane.errors import ParameterError
-from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, WordIds, check_above, check_count, check_share
 
 
 class Cosines(NamedTuple):
@@ -59,7 +59,7 @@ class ProjectionModel:
     `softness` is ε of the cosine Q̂·D̂ / (√(‖Q̂‖² + ε²) √(‖D̂‖² + ε²)); 0 is the plain one.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: WordIds
     idf: Floats
     matrix: npt.NDArray[np.float32]
     literal_weight: float
@@ -69,7 +69,7 @@ class ProjectionModel:
         check_share("literal_weight", self.literal_weight)
 
     def mixed(self, *, literal_weight: float) -> Self:
-        """The same model with another weight of the words' own cosine."""
+        """Return the model with another weight of the words' cosine."""
         return replace(self, literal_weight=literal_weight)
 
     @property
@@ -170,7 +170,7 @@ class TooManyDimensionsError(ParameterError):
 
 @dataclass(frozen=True)
 class Eigenprojection(ABC):
-    """What the three have in common: k dimensions, found from moments."""
+    """Base of the three projections: k dimensions, found from moments."""
 
     n_dimensions: int = 100
     literal_weight: float = 0.5
@@ -186,7 +186,7 @@ class Eigenprojection(ABC):
         idf = inverse_frequencies(pairs)
         return self.update(pairs.vocabulary, idf, Moments.of(pairs, idf))
 
-    def update(self, vocabulary: Vocabulary, idf: Floats, moments: Moments) -> ProjectionModel:
+    def update(self, vocabulary: WordIds, idf: Floats, moments: Moments) -> ProjectionModel:
         """The model that the moments of all pairs give."""
         if not self.n_dimensions < len(vocabulary):
             raise TooManyDimensionsError(self.n_dimensions, len(vocabulary))

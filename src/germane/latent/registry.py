@@ -52,10 +52,10 @@ def latent_named(name: str, **parameters: Any) -> Estimator:
     if name not in _MODELS:
         raise ParameterError(f"there is no latent model '{name}'; there are: {', '.join(LATENT_NAMES)}")
     kind, given = _MODELS[name]
-    own = [each.name for each in fields(kind) if each.init]
-    foreign = next((each for each in parameters if each not in own), None)
+    known = [each.name for each in fields(kind) if each.init]
+    foreign = next((each for each in parameters if each not in known), None)
     if foreign is not None:
-        raise ParameterError(f"'{name}' does not know '{foreign}'; its parameters are: {', '.join(own) or 'none'}")
+        raise ParameterError(f"'{name}' does not know '{foreign}'; its parameters are: {', '.join(known) or 'none'}")
     try:
         found: Estimator = kind(**{**given, **parameters})
     except TypeError as error:
@@ -70,14 +70,16 @@ def _combination(parts: str = PARTS, **parameters: Any) -> Ensemble:
     if unknown is not None or len(set(names)) < len(names):
         told = f"there is no latent model '{unknown}'" if unknown is not None else "a part is named twice"
         raise ParameterError(f"'{COMBINATION}': {told}; parts are some of: {', '.join(_MODELS)}")
-    own = {name: {each.name for each in fields(_MODELS[name][0])} for name in names}
-    foreign = next((given for given in parameters if not any(given in taken for taken in own.values())), None)
+    parameters_of = {name: {each.name for each in fields(_MODELS[name][0])} for name in names}
+    foreign = next((given for given in parameters if not any(given in taken for taken in parameters_of.values())), None)
     if foreign is not None:
-        known = ", ".join(dict.fromkeys(["parts", *(each for taken in own.values() for each in sorted(taken))]))
+        known = ", ".join(
+            dict.fromkeys(["parts", *(each for taken in parameters_of.values() for each in sorted(taken))])
+        )
         raise ParameterError(
             f"'{COMBINATION}': none of {', '.join(names)} has a parameter '{foreign}'; there are: {known}"
         )
     return Ensemble({
         name: cast("PartEstimator", latent_named(name, **{each: x for each, x in parameters.items() if each in taken}))
-        for name, taken in own.items()
+        for name, taken in parameters_of.items()
     })  # fmt: skip

@@ -12,7 +12,7 @@ from germane.data.model_file import Arrays, ModelFile
 from germane.errors import InputError
 from germane.latent.ensemble import EnsembleModel, PartModel
 from germane.latent.generative import GenerativeModel
-from germane.latent.pairs import Vocabulary
+from germane.latent.pairs import WordIds
 from germane.latent.projection import ProjectionModel
 from germane.latent.topics import BLTM, TopicModel
 from germane.latent.translation import TranslationModel
@@ -52,8 +52,8 @@ def _described(model: PartModel) -> tuple[dict[str, Any], Arrays]:
         if isinstance(value, np.ndarray):
             arrays[each.name] = value
         elif isinstance(value, BLTM):
-            settings[each.name] = {own.name: getattr(value, own.name) for own in fields(value)}
-        elif not isinstance(value, Vocabulary):
+            settings[each.name] = {members.name: getattr(value, members.name) for members in fields(value)}
+        elif not isinstance(value, WordIds):
             settings[each.name] = value
     return settings, arrays
 
@@ -64,11 +64,13 @@ def is_latent_model(value: object) -> TypeGuard[LatentModel]:
 
 
 def load(path: str | Path, content: bytes | None = None) -> LatentModel:
-    """What `save` wrote; `InputError` for what is missing, damaged, of a newer version or something else. `content`:
-    what the file holds, if it was read already."""
+    """Load a model that `save` wrote. `content`: what the file holds, if it was read already.
+
+    Raise `InputError` for a file that is missing, damaged, of a newer version or something else.
+    """
     with FILE.reading(path, content) as (settings, arrays, _):
         words = tuple(arrays.pop(_WORDS).tobytes().decode().split("\n"))
-        vocabulary = Vocabulary(words, analyzer_from_dict(settings.pop("analyzer")))
+        vocabulary = WordIds(words, analyzer_from_dict(settings.pop("analyzer")))
         if settings["model"] != _ENSEMBLE:
             return _rebuilt(vocabulary, settings, arrays)
         parts = [
@@ -80,7 +82,7 @@ def load(path: str | Path, content: bytes | None = None) -> LatentModel:
     raise InputError("cannot be read", source=str(path))  # not reached: whatever fails above raises
 
 
-def _rebuilt(vocabulary: Vocabulary, settings: dict[str, Any], arrays: Arrays) -> PartModel:
+def _rebuilt(vocabulary: WordIds, settings: dict[str, Any], arrays: Arrays) -> PartModel:
     kind = _CLASSES[settings.pop("model")]
     if "settings" in settings:
         settings["settings"] = BLTM(**settings["settings"])

@@ -18,7 +18,7 @@ from germane.errors import ParameterError
 from germane.latent.backends.cpu import CPU
 from germane.latent.backends.protocol import Backend, EStep, Layout, Theta, TopicWords
 from germane.latent.generative import GenerativeModel, background_model
-from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, WordIds, check_above, check_count, check_share
 from germane.latent.statistics import TopicStatistics
 
 OnIteration = Callable[[int, TopicStatistics], None]
@@ -75,12 +75,12 @@ class BLTM:
 
     @property
     def backend(self) -> Backend:
-        """Where sums over pairs are computed."""
+        """Backend that computes sums over pairs."""
         return CPU()
 
     @property
     def e_step(self) -> EStep:
-        """What these settings ask of a backend."""
+        """Return the settings of the E-step."""
         steps = self.projection_steps if self.regularised and not self.titles_only else 0
         return EStep(self.n_topics, self.alpha, self.dtype, steps, self.tolerance, self.titles_only)
 
@@ -265,7 +265,7 @@ class TopicModel(GenerativeModel):
         return [Topic(query, title) for query, title in zip(*sides, strict=True)]
 
 
-def _strongest(table: AnyArray, vocabulary: Vocabulary, n: int) -> Sequence[list[tuple[str, float]]]:
+def _strongest(table: AnyArray, vocabulary: WordIds, n: int) -> Sequence[list[tuple[str, float]]]:
     order = np.argsort(-table, axis=0, kind="stable")[:n]
     return [
         [(vocabulary.words[word], float(table[word, topic])) for word in order[:, topic].tolist()]

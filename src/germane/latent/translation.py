@@ -105,10 +105,10 @@ class TranslationModel(GenerativeModel):
         found = np.zeros((len(words), len(documents)))
         from_word = np.zeros(len(self.vocabulary))
         for place, word in enumerate(words.tolist()):
-            own = slice(self.starts[word], self.starts[word + 1])
-            from_word[self.title_words[own]] = self.probability[own]
+            span = slice(self.starts[word], self.starts[word + 1])
+            from_word[self.title_words[span]] = self.probability[span]
             found[place] = np.bincount(rows, from_word[texts.words] * share, len(documents))
-            from_word[self.title_words[own]] = 0
+            from_word[self.title_words[span]] = 0
         return found
 
     def expansion(self, query: Query, n: int) -> dict[str, float]:
@@ -117,8 +117,8 @@ class TranslationModel(GenerativeModel):
         weight = np.zeros(len(self.vocabulary))
         for word, count in zip(asked.words.tolist(), asked.counts.tolist(), strict=True):
             if word < len(self.vocabulary):
-                own = slice(self.starts[word], self.starts[word + 1])
-                weight[self.title_words[own]] += count * self.probability[own]
+                span = slice(self.starts[word], self.starts[word + 1])
+                weight[self.title_words[span]] += count * self.probability[span]
         return self.vocabulary.strongest(weight, n)
 
     def sources(self, word: str, document: FoldedDocuments) -> list[Translation]:
@@ -128,8 +128,8 @@ class TranslationModel(GenerativeModel):
         """
         number = self.vocabulary.ids.get(word, -1)
         texts = document.texts
-        own = slice(self.starts[number], self.starts[number + 1]) if number >= 0 else slice(0)
-        translated = dict(zip(self.title_words[own].tolist(), self.probability[own].tolist(), strict=True))
+        span = slice(self.starts[number], self.starts[number + 1]) if number >= 0 else slice(0)
+        translated = dict(zip(self.title_words[span].tolist(), self.probability[span].tolist(), strict=True))
         found = [
             Translation(self.vocabulary.words[held], translated[held] * count / float(texts.lengths[0]))
             for held, count in zip(texts.words.tolist(), texts.counts.tolist(), strict=True)

@@ -1,1 +1,1 @@
-"""What an index learns from clicks: samples, candidates and their tuning, the gate, and drift."""
+"""Learning from clicks: samples, candidates and their tuning, the gate, and drift."""

@@ -32,8 +32,8 @@ def tuned_weights(
     """By the name of a part its weight, as "wtm.lambda1" the weights within it, and that of the first stage."""
     within: dict[str, float] = {}
     for name, part in zip(model.names, model.parts, strict=True):
-        own = {each: value for each, value in fixed.items() if each in GRIDS[isinstance(part, GenerativeModel)]}
-        found = tuned_mixing(engine, part, queries, depth, own)
+        known = {each: value for each, value in fixed.items() if each in GRIDS[isinstance(part, GenerativeModel)]}
+        found = tuned_mixing(engine, part, queries, depth, known)
         within |= {f"{name}.{each}": value for each, value in found.items() if each != FIRST}
     tuned = with_weights(model, within)
     scores, gains = _scored(engine, tuned, queries, depth)
@@ -68,7 +68,7 @@ def with_weights(model: EnsembleModel, mixing: Mapping[str, float]) -> EnsembleM
     """The combination with these weights, and its parts with theirs; what is not named stays."""
     parts = []
     for name, part in zip(model.names, model.parts, strict=True):
-        own = {key.removeprefix(f"{name}."): value for key, value in mixing.items() if key.startswith(f"{name}.")}
-        parts.append(mixed(part, own))
+        chosen = {key.removeprefix(f"{name}."): value for key, value in mixing.items() if key.startswith(f"{name}.")}
+        parts.append(mixed(part, chosen))
     weights = [mixing.get(name, weight) for name, weight in zip(model.names, model.weights.tolist(), strict=True)]
     return model.mixed(weights, parts)

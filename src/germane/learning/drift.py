@@ -4,7 +4,7 @@
 
 for shares p now and r in training. Without drift its mean is about (B - 1)(1/n + 1/m) for B bins, n events in training
 and m now, which is reported as `chance`: PSI/(1/n + 1/m) is about χ² with B - 1 degrees of freedom
-[yurdakul2018statistical]. The verdict goes by what exceeds that mean by two standard deviations, so that a small log
+[yurdakul2018statistical]. The verdict depends on what exceeds that mean by two standard deviations, so that a small log
 does not look like a change. The usual bounds: below 0.1 stable, below 0.2 shifting, from there on drifted.
 """
 
@@ -19,7 +19,7 @@ from germane.engine.models.values import Distribution
 from germane.learning.values import Stability
 
 HEADS, TAILS = 20, 20
-"""Bins: so many queries of at least `HEAD_SHARE` of the searches have their own, the others share the rest."""
+"""Numbers of bins: of single queries with at least `HEAD_SHARE` of the searches, and of all others."""
 HEAD_SHARE = 0.01
 LEAST_SHARE = 0.01
 """Positions that have less of the clicks are counted with those below them."""
@@ -29,7 +29,7 @@ HALF = 0.5
 
 
 def distribution_of(searches: Mapping[str, int], clicks_by_position: npt.ArrayLike) -> Distribution:
-    """How a log is distributed, to hold later ones against. No query can be read from it."""
+    """Distribution of a log, to compare later ones with. No query can be read from it."""
     total = sum(searches.values())
     frequent = sorted(searches, key=lambda query: (-searches[query], query))[:HEADS]
     heads = tuple(_digest(query) for query in frequent if searches[query] >= HEAD_SHARE * total)

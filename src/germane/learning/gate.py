@@ -40,17 +40,17 @@ class GateQuery:
 def ndcg(ids: Sequence[str], gains: Mapping[str, float], k: int = CUT_OFF) -> float:
     """DCG@k over the best there could be, with the gain as it is and the discount 1/log2(1 + rank)."""
     discounts = 1 / np.log2(np.arange(2, k + 2))
-    found = np.array([gains.get(name, 0.0) for name in ids[:k]])
+    ranked_gains = np.array([gains.get(name, 0.0) for name in ids[:k]])
     ideal = np.array(sorted(gains.values(), reverse=True)[:k])
     best = float(ideal @ discounts[: len(ideal)])
-    return float(found @ discounts[: len(found)]) / best if best > 0 else 0.0
+    return float(ranked_gains @ discounts[: len(ranked_gains)]) / best if best > 0 else 0.0
 
 
 def values_of(engine: "Engine", queries: Sequence[GateQuery], stage: LatentStage | None, depth: int) -> Floats:
     """The measure of each query, as the engine ranks with this second stage, or without one."""
     deep = None if stage is None else depth
-    found = (engine.search(query.text, CUT_OFF, syntax=False, rerank=stage, depth=deep).ids for query in queries)
-    return np.array([ndcg(ids, query.gains) for ids, query in zip(found, queries, strict=True)])
+    rankings = (engine.search(query.text, CUT_OFF, syntax=False, rerank=stage, depth=deep).ids for query in queries)
+    return np.array([ndcg(ids, query.gains) for ids, query in zip(rankings, queries, strict=True)])
 
 
 def compared(name: str, queries: Sequence[GateQuery], candidate: npt.ArrayLike, baseline: npt.ArrayLike) -> GateSet:
@@ -89,8 +89,8 @@ def judged_at_gate(
         raise ParameterError(f"alpha must lie between 0 and 1, not {alpha}")
     results = []
     for name, queries in sets.items():
-        own, other = (values_of(engine, queries, stage, depth) for stage in (candidate, baseline))
-        results.append(compared(name, queries, own, other))
+        values, other = (values_of(engine, queries, stage, depth) for stage in (candidate, baseline))
+        results.append(compared(name, queries, values, other))
     against = PLAIN if baseline is None else baseline.name
     passed, reason = decided(results, alpha, allow_equal=allow_equal)
     return GateReport(against, passed, reason, tuple(results))

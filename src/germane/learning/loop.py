@@ -26,6 +26,7 @@ from germane.latent.ensemble import EnsembleModel
 from germane.latent.pairs import Pairs
 from germane.latent.registry import Estimator, latent_named
 from germane.latent.saving import LatentModel
+from germane.lazy import on_first_use
 from germane.learning.combining import tuned_weights, with_weights
 from germane.learning.drift import distribution_of, positions_stability, queries_stability
 from germane.learning.gate import GateQuery, judged_at_gate
@@ -33,6 +34,9 @@ from germane.learning.sample import ClickedPair, ClickSample, held_out, sampled
 from germane.learning.tuning import GRIDS, mixed, tuned_mixing
 from germane.learning.values import Health
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import clicks as click_logs
 
 if TYPE_CHECKING:
     from germane.engine.engine import Engine
@@ -49,7 +53,7 @@ OnProgress: TypeAlias = Callable[[str], None]
 
 @dataclass(frozen=True)
 class LearnSettings:
-    """How a candidate is learnt and judged.
+    """Settings of learning and judging a candidate.
 
     `model`: a name of `latent.LATENT_NAMES`; `parameters`: its own, weights of the mixture among them, which are then
     not tuned. `hold_out`: "query" (a share of the queries) or "time" (that share of the days, the last ones).
@@ -163,7 +167,7 @@ def compare(
 def split(
     engine: "Engine", store: ClickStore, settings: LearnSettings, rules: ClickRules
 ) -> tuple[ClickSample, list[GateQuery], ClickSample]:
-    """What is learnt from, the queries held out, and all of the days learnt from."""
+    """Return the training pairs, the held-out queries, and all of the days learnt from."""
 
     def sample(days: Sequence[str] | None) -> ClickSample:
         return sampled(
@@ -208,7 +212,7 @@ def gate_queries(pairs: Sequence[ClickedPair]) -> list[GateQuery]:
     for pair in pairs:
         gains.setdefault(pair.query, {})[pair.doc_id] = pair.weight
     users = {pair.query: pair.users for pair in pairs}
-    return [GateQuery(query, own, users[query]) for query, own in gains.items()]
+    return [GateQuery(query, gains_of_query, users[query]) for query, gains_of_query in gains.items()]
 
 
 def judged_queries(topics: AnyTopics | None, qrels: AnyQrels | None) -> list[GateQuery]:
@@ -286,9 +290,10 @@ def health(engine: "Engine", name: str, store: ClickStore | None, rules: ClickRu
     if store is None or not newer:
         more = "" if store is None else "; no newer clicks"
         return Health(name, serving.version, serving.trained_at, line + more)
-    from germane.clicks import observe
 
-    with observe(store, rules.search, memory_mb=rules.memory_mb, threads=rules.threads, days=newer) as observed:
+    with click_logs.observe(
+        store, rules.search, memory_mb=rules.memory_mb, threads=rules.threads, days=newer
+    ) as observed:
         searches, clicks = observed.searches_by_query(), observed.raw_curve()[1]
     queries = queries_stability(serving.distribution, searches)
     positions = positions_stability(serving.distribution, clicks)

@@ -1,4 +1,4 @@
-"""What a click history says of an index: pairs with the titles that the index has, and how clicks are distributed."""
+"""Samples of a click history for an index: pairs with the titles that the index has, and how clicks are distributed."""
 
 import hashlib
 import tempfile
@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from germane.arrays import Floats
+from germane.lazy import on_first_use
 from germane.types import Document, title_of
+
+with on_first_use(__name__):
+    from germane import clicks
+    from germane.clicks import pairs as clicks_pairs
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStore, PairRules, PairsReport, SearchRules
@@ -64,23 +69,20 @@ def sampled(
     on_progress: Callable[[str], None] | None = None,
 ) -> ClickSample:
     """Observe some days of the history, and make pairs with the titles of the documents."""
-    from germane.clicks import observe, write_pairs
-    from germane.clicks.pairs import people_of_pairs
-
     titled = (Document(each.id, {"title": title_of(each.fields, text_fields)}) for each in documents)
     with (
         tempfile.TemporaryDirectory(prefix="germane-") as folder,
-        observe(
+        clicks.observe(
             store, search_rules, memory_mb=memory_mb, threads=threads, work=folder, on_progress=on_progress, days=days
         ) as observed,
     ):
         path = Path(folder) / _PAIRS
-        report = write_pairs(observed, path, pair_rules, titles=titled)
+        report = clicks.write_pairs(observed, path, pair_rules, titles=titled)
         users = observed.users_by_query()
         pairs = [pair._replace(users=users.get(pair.query)) for pair in _read(path)]
         return ClickSample(
             observed.days, pairs, report, observed.searches_by_query(), observed.raw_curve()[1],
-            people_of_pairs(observed),
+            clicks_pairs.people_of_pairs(observed),
         )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """The weights of a second stage's mixture, chosen on queries that the model did not learn from.
 
 λ1 and λ2 of a generative model, the literal weight of a projection, and w of the first stage: every point of a small
-grid, by the mean NDCG@10 of clicks. What the model says of candidates is computed once; the points only mix it.
+grid, by the mean NDCG@10 of clicks. The scores of candidates by the model are computed once; the points only mix it.
 """
 
 import itertools
@@ -37,10 +37,10 @@ MOST_QUERIES = 300
 
 def mixed(model: PartModel, mixing: Mapping[str, float]) -> PartModel:
     """The model with its own weights of the mixture; that of the first stage is the stage's."""
-    own = {name: value for name, value in mixing.items() if name != "first_weight"}
+    weights = {name: value for name, value in mixing.items() if name != "first_weight"}
     if isinstance(model, GenerativeModel):
-        return model.mixed(**{"lambda1": model.lambda1, "lambda2": model.lambda2, **own})
-    return model.mixed(**{"literal_weight": model.literal_weight, **own})
+        return model.mixed(**{"lambda1": model.lambda1, "lambda2": model.lambda2, **weights})
+    return model.mixed(**{"literal_weight": model.literal_weight, **weights})
 
 
 def default_mixing(model: PartModel, fixed: Mapping[str, float]) -> dict[str, float]:

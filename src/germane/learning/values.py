@@ -1,4 +1,4 @@
-"""What is told of learning beside the versions themselves: whether clicks have drifted, and what was erased."""
+"""Reports of learning beside the versions themselves: whether clicks have drifted, and what was erased."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,8 +10,8 @@ from germane.schema import ABSENT, Response
 class Stability:
     """The population stability index of one distribution. `chance` is what it would be without any drift, on average.
 
-    `verdict` goes by what exceeds that by two standard deviations: "stable" below 0.1, "shifting" below 0.2, "drifted"
-    from there on.
+    `verdict` depends on what exceeds that by two standard deviations: "stable" below 0.1, "shifting" below 0.2,
+    "drifted" from there on.
     """
 
     psi: float

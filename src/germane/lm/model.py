@@ -88,7 +88,7 @@ class LanguageModel:
 
     @classmethod
     def of_weights(cls, weights: Mapping[int, float]) -> "LanguageModel":
-        """The same of a mapping from words to what they count, none below 0."""
+        """Return the maximum likelihood estimate of a mapping from words to their counts, none below 0."""
         ids = sorted(weights)
         counts = np.array([weights[word] for word in ids], np.float64)
         total = counts.sum()

@@ -6,7 +6,7 @@ that use the network need the extra `metasearch` (httpx). Names are imported on 
 
 from typing import TYPE_CHECKING
 
-from germane.lazy import Extra, lazy_exports
+from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.metasearch.answers import Failure, SourceAnswer, SourceRecord
@@ -84,5 +84,5 @@ __getattr__, __dir__ = lazy_exports(
         "sources.source": ["Source", "WebSource"],
         "web": ["Conversation", "Web"],
     },
-    Extra("httpcore", "httpx", "metasearch", "Searching over the network"),
+    "Searching over the network",
 )

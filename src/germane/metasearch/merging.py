@@ -12,12 +12,17 @@ from germane.data.duplicates import find_duplicates
 from germane.data.title_pairs import TitlePairs
 from germane.data.works import Work
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.metasearch.answers import Failure, SourceAnswer
 from germane.rank.fusion import FUSIONS, Ranking, fusion_named
 from germane.tables import figure, html, text
 from germane.text import Analyzer
 from germane.types import RESULT_FIELDS, Document, FieldValue, text_of, title_of
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.metasearch import union
+    from germane.refine import refiner
 
 if TYPE_CHECKING:
     from germane.metasearch.union import Counts, Reference
@@ -30,7 +35,7 @@ RANKINGS = (*FUSIONS, LANGUAGE_MODEL)
 DEFAULT_RANKING = "rrf"
 
 SHOWN, WIDTH = 20, 80
-"""How many results are shown in a shell and in notebooks, and how much of their titles."""
+"""Number of results shown in a shell and in notebooks, and length of their titles."""
 
 _KEPT_APART = {"record_format", "record_tags"}
 """Fields that mean something in the record they are of only."""
@@ -38,7 +43,7 @@ _KEPT_APART = {"record_format", "record_tags"}
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What one source said of a result: its own id there, its rank there (of all pages), its page, its score."""
+    """One source's record of a result: its id there, its rank there (of all pages), its page, its score."""
 
     source: str
     id: str
@@ -91,7 +96,7 @@ class FoundList(Sequence[Found]):
 
     @property
     def failures(self) -> dict[str, Failure]:
-        """What went wrong, by source."""
+        """Failures by source."""
         return {answer.source: answer.failure for answer in self.answers if answer.failure is not None}
 
     @property
@@ -107,11 +112,9 @@ class FoundList(Sequence[Found]):
 
     def refine(self, marks: "AnyMarks", method: str = "auto", **options: Any) -> "Refinement":
         """The list in the order that a few marks ask for (`germane.refine.Refiner`): ids to True or False."""
-        from germane.refine.refiner import Refiner
-
         if not self.results:
             raise InputError("there are no results to refine")
-        return Refiner(method, **options).fit(self.texts(), marks).rank()
+        return refiner.Refiner(method, **options).fit(self.texts(), marks).rank()
 
     def texts(self) -> list[tuple[str, str]]:
         """Ids and texts, as refinement takes them."""
@@ -180,8 +183,6 @@ class Merger:
         self._reference = reference
         self._counts: Counts | None = None
         if ranking == LANGUAGE_MODEL:
-            from germane.metasearch import union
-
             known = reference.analyzer if reference is not None else Analyzer()
             self._counts = union.Counts(analyzer or known)
         self._answers: dict[str, SourceAnswer] = {}
@@ -304,7 +305,7 @@ def merge(query: str, answers: Sequence[SourceAnswer], **options: Any) -> FoundL
 
 
 def _joined(documents: Sequence[Document]) -> dict[str, FieldValue]:
-    """What the first record says, and what only the others do."""
+    """Join the fields of the first record with those that only the others have."""
     fields = dict(documents[0].fields)
     for document in documents[1:]:
         for name, value in document.fields.items():

@@ -10,10 +10,13 @@ import orjson
 
 from germane.data.atomic import open_for_writing
 from germane.errors import InputError, ParameterError
-from germane.lazy import load
+from germane.lazy import load, on_first_use
 from germane.metasearch.answers import Failure, SourceAnswer
 from germane.metasearch.merging import DEFAULT_RANKING, FoundList, Merger, merge
 from germane.metasearch.sources.source import DEFAULT_K, Source, WebSource
+
+with on_first_use(__name__):
+    from germane.metasearch import registry, union
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 RECORDING = "germane answers 1"
-"""What a file of recorded answers says it is."""
+"""Format name of a file of recorded answers."""
 
 
 class MetaSearch:
@@ -48,16 +51,14 @@ class MetaSearch:
         random_state: int = 0,
         **web: Any,
     ) -> None:
-        from germane.metasearch.registry import PUBLIC, SOURCES
-
         self.sources: list[Source] = []
         for source in sources:
             if isinstance(source, str):
-                if source not in PUBLIC:
+                if source not in registry.PUBLIC:
                     raise ParameterError(
-                        f"the source '{source}' is not one of {', '.join(PUBLIC)}: make it by its class"
+                        f"the source '{source}' is not one of {', '.join(registry.PUBLIC)}: make it by its class"
                     )
-                source = SOURCES[source]()
+                source = registry.SOURCES[source]()
             self.sources.append(source)
         if not self.sources:
             raise ParameterError("there is no source to search")
@@ -66,8 +67,6 @@ class MetaSearch:
         self._random_state, self._web = random_state, web
         self._reference: Reference | None = None
         if reference is not None:
-            from germane.metasearch import union
-
             self._reference = union.Reference(reference)
         self._merger("")  # complains now
 
@@ -112,7 +111,7 @@ class MetaSearch:
                 await web.__aexit__(None, None, None)
 
     async def _opened(self) -> "Web | None":
-        """What web sources share; nothing where all are on this machine."""
+        """Return the connections that web sources share; None where all sources are on this machine."""
         if not any(isinstance(source, WebSource) for source in self.sources):
             return None
         made: Web = load("germane.metasearch.Web")(cache=self.cache, random_state=self._random_state, **self._web)
@@ -168,9 +167,7 @@ def replay(path: str | Path, *, ranking: str | None = None, reference: str | Pat
         raise InputError(f"not a whole recording of answers: {error!r}", source=str(path)) from None
     background = None
     if reference is not None:
-        from germane.metasearch.union import Reference
-
-        background = Reference(reference)
+        background = union.Reference(reference)
     return merge(query, answers, ranking=ranking or recorded, weights=weights, reference=background)
 
 

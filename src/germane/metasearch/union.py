@@ -26,13 +26,13 @@ class Reference:
 
     @property
     def analyzer(self) -> Analyzer:
-        """How its texts became terms."""
+        """Analyser of its texts."""
         return self._retriever.schema().analyzer
 
     def probabilities(self, terms: Sequence[str]) -> Floats:
         """p_C(w) = cf(w)/tokens; 0 for a term that it does not hold."""
-        found = self._retriever.statistics(Need(tuple(terms)))
-        return np.array([found.terms[term].cf for term in terms], np.float64) / max(found.n_tokens, 1)
+        statistics = self._retriever.statistics(Need(tuple(terms)))
+        return np.array([statistics.terms[term].cf for term in terms], np.float64) / max(statistics.n_tokens, 1)
 
 
 class Counts:

@@ -5,8 +5,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from germane.errors import ParameterError
-from germane.lazy import load
+from germane.lazy import load, on_first_use
 from germane.rank.models.defaults import DEFAULT_LAM, DEFAULT_MU
+
+with on_first_use(__name__):
+    from germane.rank.models import base, likelihood
 
 if TYPE_CHECKING:
     from germane.rank.models.base import RankingModel
@@ -102,11 +105,8 @@ def _checked(name: str, given: dict[str, float]) -> dict[str, float]:
 
 
 def _made(home: str, **parameters: Any) -> "RankingModel":
-    from germane.rank.models.base import RankingModel
-    from germane.rank.models.likelihood import QueryLikelihood
-
     made = load(home)(**parameters)
-    return made if isinstance(made, RankingModel) else QueryLikelihood(made)
+    return made if isinstance(made, base.RankingModel) else likelihood.QueryLikelihood(made)
 
 
 _remembered = lru_cache(maxsize=1024, typed=True)(_made)

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The distance between what was typed and every term of a segment."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The best vectors of a field: inner products of all of them with a query, and which are still in the running.
 
 What is computed here is an approximation with a known bound: a score lies between `lower` and `upper`. A row is in the
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from germane.jit import allocating, inner
-from germane.rank.vector_simd import dot
+from germane.rank.vector_simd_kernels import dot
 
 
 @inner

@@ -5,7 +5,7 @@ Names are imported on first use. `RefineClassifier` needs the extra `learn` (sci
 
 from typing import TYPE_CHECKING
 
-from germane.lazy import Extra, lazy_exports
+from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.refine.calibration import predicted_set
@@ -42,5 +42,5 @@ __getattr__, __dir__ = lazy_exports(
         "refiner": ["Refiner"],
         "weighting": ["ResultList"],
     },
-    Extra("sklearn", "scikit-learn", "learn", "A classifier that learns from unlabelled texts"),
+    "A classifier that learns from unlabelled texts",
 )

@@ -8,15 +8,19 @@ from scipy import sparse
 
 from germane.arrays import Floats, Labels, Mask
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.lm.parameters import fraction
 from germane.types import Mark
+
+with on_first_use(__name__):
+    from scipy import special
 
 NO_REJECTED = -0.8
 """Stands for the marks' own log-odds where nothing is marked as not relevant."""
 
 
 LIKENESS = (-3.5, -2.4)
-"""Where the logarithm of the mean cosine of the unmarked results is held: most lists that were fitted lie there."""
+"""Bounds of the logarithm of the mean cosine of the unmarked results: most fitted lists lie within."""
 
 
 class Calibration(NamedTuple):
@@ -52,9 +56,8 @@ class Calibration(NamedTuple):
         """P(relevant) from log-odds standardised over the unmarked results."""
         standard = standardised(log_odds, labels)
         intercept, slope = self.line(standard, labels)
-        from scipy.special import expit  # takes a third of a second to load
 
-        return np.asarray(expit(intercept + slope * standard))
+        return np.asarray(special.expit(intercept + slope * standard))
 
 
 def f1_threshold(probability: Floats) -> float:
@@ -118,8 +121,8 @@ def likeness(rows: sparse.csr_array, labels: Labels) -> float:
     part = rows[np.flatnonzero(judged_by(labels))]
     n = part.shape[0]
     total = np.asarray(part.sum(axis=0), np.float64).ravel()
-    own = float(part.multiply(part).sum())
-    return float((total @ total - own) / (n * (n - 1))) if n > 1 else 0.0
+    of_pairs = float(part.multiply(part).sum())
+    return float((total @ total - of_pairs) / (n * (n - 1))) if n > 1 else 0.0
 
 
 def skewness(scores: Floats) -> float:

@@ -7,14 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Labels
+from germane.lazy import on_first_use
 from germane.lm.parameters import number
 from germane.refine.calibration import Calibration, likeness, location, standardised, standardised_at
 from germane.refine.method import Contributions, Estimate, RefineMethod, row_of
 from germane.refine.weighting import ResultList
 from germane.types import Mark
 
+with on_first_use(__name__):
+    from scipy import special
+
 FIRST_RANKS = 10.0
-"""How many ranks pass before the prior of the retrieval order falls quickly."""
+"""Number of ranks before the prior of the retrieval order falls quickly."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +51,7 @@ class CarriedEvidence(RefineMethod):
     @classmethod
     def probabilities(cls, log_odds: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
         """P = 1/(1 + e^-x): these log-odds are calibrated already."""
-        from scipy.special import expit  # takes a third of a second to load
-
-        return np.asarray(expit(np.asarray(log_odds, np.float64)))
+        return np.asarray(special.expit(np.asarray(log_odds, np.float64)))
 
     def score(self, results: ResultList, labels: Labels) -> Floats:
         """Step 4's score of each result."""

@@ -63,8 +63,8 @@ def symmetric_kl(weights: Any) -> Floats:
     p = np.column_stack([smoothed / total[:, None], unused / total])
     log_p = np.log(np.column_stack([smoothed, np.ones(len(rows))]) / total[:, None])
     cross = p @ log_p.T
-    own = np.diag(cross)
-    divergence = 0.5 * (own[:, None] - cross + own[None] - cross.T)
+    entropies = np.diag(cross)
+    divergence = 0.5 * (entropies[:, None] - cross + entropies[None] - cross.T)
     np.fill_diagonal(divergence, 0.0)
     return np.asarray(np.maximum(divergence, 0.0))
 

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Agglomerative clustering, arrays in, arrays out; the plain equivalents are in tests/refine/test_clustering.py."""
 
 import numpy as np

@@ -2,39 +2,27 @@
 the transductive SVM."""
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from germane.arrays import AnyArray, Floats, Labels
-from germane.errors import MissingExtraError
+from germane.lazy import on_first_use, optional
 from germane.lm.parameters import number, positive
 from germane.refine.calibration import Calibration
 from germane.refine.method import Estimate, RefineMethod, linear_estimate
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
 from germane.types import Mark
 
-
-@contextmanager
-def needing_scikit_learn(purpose: str) -> Iterator[None]:
-    """Say which extra to install where an import within fails."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] != "sklearn":
-            raise
-        raise MissingExtraError("scikit-learn", "learn", purpose) from None
+with on_first_use(__name__):
+    from sklearn import exceptions
 
 
 def fit_quietly(model: Any, rows: Any, labels: AnyArray, weight: Floats | None = None) -> Any:
     """`model` fitted; that it stopped at its limit of iterations is meant, not a warning."""
-    from sklearn.exceptions import ConvergenceWarning
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", exceptions.ConvergenceWarning)
         return model.fit(rows, labels, sample_weight=weight)
 
 
@@ -60,14 +48,15 @@ class Logistic(RefineMethod):
         checked_weighting(self.weights)
 
     def _refine(self, results: ResultList, labels: Labels) -> Estimate:
-        with needing_scikit_learn("Refining by logistic regression"):
-            from sklearn.linear_model import LogisticRegression
+        linear_model = optional("sklearn.linear_model", "Refining by logistic regression")
         unit = results.unit_weighted(self.weights)
         marked = np.flatnonzero(labels != Mark.UNMARKED)
         rows = unit[marked]
         words = np.unique(rows.indices)  # of the others β is 0 at the optimum, and most words are others
         words = words if words.size else np.array([0])
-        model = fit_quietly(LogisticRegression(C=self.C, class_weight="balanced"), rows[:, words], labels[marked])
+        model = fit_quietly(
+            linear_model.LogisticRegression(C=self.C, class_weight="balanced"), rows[:, words], labels[marked]
+        )
         beta = np.zeros(results.n_words)
         beta[words] = model.coef_[0]
         return unit_vector_estimate(beta, model.intercept_[0], results, self.weights)

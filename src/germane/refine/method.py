@@ -114,8 +114,8 @@ def over_seen_words(results: ResultList, labels: Labels, refine: Callable[[Resul
     found = refine(results.only(words), labels)
 
     def contributions(i: int) -> Contributions:
-        own = found.contributions(i)
-        return Contributions(words[own.words], own.amounts)
+        contributions_of = found.contributions(i)
+        return Contributions(words[contributions_of.words], contributions_of.amounts)
 
     return Estimate(
         found.log_odds,

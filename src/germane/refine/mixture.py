@@ -32,7 +32,7 @@ class Mixture:
         return self.class_log_odds(self.log_joint)
 
     def log_odds_of(self, weights: Any) -> Floats:
-        """The same of other documents."""
+        """Return the log-odds of other documents."""
         return self.class_log_odds(weights @ self.log_theta + self.log_prior)
 
     def class_log_odds(self, log_joint: Floats) -> Floats:

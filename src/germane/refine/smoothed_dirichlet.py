@@ -61,11 +61,11 @@ class SmoothedDirichletEM(RefineMethod):
                 shares = e_step(self.S * (ratios @ theta) + constant, log_prior, allowed)
         beta = np.zeros(results.n_words)
         beta[used] = self.S * (theta[:, 1] - theta[:, 0])
-        own = _over_all_words(documents, used, results.n_words)
+        excess = _over_all_words(documents, used, results.n_words)
 
         def rows_of(texts: ResultList) -> Any:
             if texts is results:
-                return own
+                return excess
             others = SmoothedDocuments.of(texts.counts[:, used], documents.p_C, self.lam)
             return _over_all_words(others, used, results.n_words)
 

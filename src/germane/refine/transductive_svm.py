@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Labels
+from germane.lazy import optional
 from germane.lm.parameters import fraction, positive, whole
 from germane.refine.calibration import Calibration
-from germane.refine.linear import fit_quietly, needing_scikit_learn, unit_vector_estimate
+from germane.refine.linear import fit_quietly, unit_vector_estimate
 from germane.refine.method import Estimate, RefineMethod
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
 from germane.types import Mark
@@ -76,10 +77,9 @@ class TransductiveSVM(RefineMethod):
         return [*(self.C_unmarked * shares).tolist(), self.C_unmarked]
 
     def _svm(self, rows: Any, y: Labels, weight: Floats) -> Any:
-        with needing_scikit_learn("Refining by a transductive SVM"):
-            from sklearn.svm import LinearSVC
+        machines = optional("sklearn.svm", "Refining by a transductive SVM")
         # A rough solution is enough to order results, and what keeps a refinement within the blink of an eye.
-        svm = LinearSVC(C=1.0, loss="hinge", max_iter=300, tol=1e-2, random_state=self.random_state % 2**32)
+        svm = machines.LinearSVC(C=1.0, loss="hinge", max_iter=300, tol=1e-2, random_state=self.random_state % 2**32)
         return fit_quietly(svm, rows, y, weight)
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from germane.lazy import Extra, lazy_exports
+from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.server.app import create_app
@@ -14,5 +14,5 @@ __all__ = ["Library", "Settings", "create_app"]
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {"app": ["create_app"], "library": ["Library"], "settings": ["Settings"]},
-    Extra("starlette", "starlette", "web", "The server"),
+    "The server",
 )

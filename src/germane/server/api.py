@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from germane import __version__
+from germane.declare import HTTP, Field, made, offered, schema
 from germane.engine.filtering import filter_typed
-from germane.engine.models.promotion import PROMOTED
+from germane.engine.registry import PROMOTED
 from germane.engine.requests import ExplainRequest, RankingRequest, SearchRequest
 from germane.engine.responses import AddResponse, ExplainResponse, SearchResponse
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.rank.query.filter_values import Filter
-from germane.rank.registry import MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
 from germane.refine.responses import RefinementResponse, WordAmount
 from germane.refine.screening.verdicts import NO_VERDICT, with_verdict
@@ -24,7 +25,7 @@ from germane.server import budget, topics
 from germane.server.exports import TYPES, Attachment, RepeatedDocuments, attachment, in_pieces
 from germane.server.histories import remove_left
 from germane.server.listing import learnt_model, title_of
-from germane.server.operations import MOST_JSON, Given, Media, Operation, Parameter, json_of
+from germane.server.operations import MOST_JSON, Given, Media, Operation, json_of
 from germane.server.problems import ProblemError
 from germane.server.responses import (
     BadRecord,
@@ -58,30 +59,26 @@ from germane.stream.responses import HitResponse
 from germane.types import Document
 from germane.workspace.values import Result, Search
 
+with on_first_use(__name__):
+    from germane.server import finding
+
 if TYPE_CHECKING:
     from germane.engine import Engine
     from germane.index.writer import AddReport
     from germane.server.library import Library
     from germane.server.uploads import Preview
 
-QUERY = Parameter("q", "the query, in the query language", required=True, most=2_000)
-COLLECTION = Parameter("collection", "the name of a collection", where="path", most=200)
-SEARCH = Parameter("search", "the number of a saved search", "integer", "path", least=1, most=10**11)
-MODEL = Parameter("model", "the ranking model", choices=tuple(MODEL_NAMES))
-NONE = "none"
-RERANK = Parameter(
-    "rerank", "a learnt model that scores the first results again, as clicks or clicks@3, or none; the one that was "
-    "promoted unless it or a ranking model is named", most=200,
-)  # fmt: skip
-FORMAT = Parameter("format", "the format", choices=tuple(TYPES), default="jsonl")
-OFFSET = Parameter("offset", "results left out before the first", "integer", least=0, most=10_000, default=0)
-K = Parameter("k", "how many results", "integer", least=1, most=budget.MOST_K, default=10)
-DROP = Parameter("drop", "a word that shall not count", many=True, most=200, items=budget.MOST_WORDS)
-ADD = Parameter("add", "a word that shall count", many=True, most=200, items=budget.MOST_WORDS)
-METHOD = Parameter("method", "how marks are learnt from", choices=tuple(METHOD_NAMES), default="auto")
+COLLECTION = Field("collection", "the name of a collection", where="path", most=200)
+SEARCH = Field("search", "the number of a saved search", "integer", "path", least=1, most=10**11)
+FORMAT = Field("format", "the format", choices=tuple(TYPES), default="jsonl")
+BOUNDS = {field.name: field for field in offered(SearchRequest, HTTP)}
+K = Field("k", "how many results", "integer", least=1, most=budget.MOST_K, default=10)
+DROP = Field("drop", "a word that shall not count", many=True, most=200, items=budget.MOST_WORDS)
+ADD = Field("add", "a word that shall count", many=True, most=200, items=budget.MOST_WORDS)
+METHOD = Field("method", "how marks are learnt from", choices=tuple(METHOD_NAMES), default="auto")
 ON_KNOWN = ("error", "replace", "skip", "merge")
-ON_DUPLICATE = Parameter("on_duplicate", "what happens to an id that is there", choices=ON_KNOWN, default="error")
-ID = Parameter("id", "the id of a document", where="path", most=500)
+ON_DUPLICATE = Field("on_duplicate", "what happens to an id that is there", choices=ON_KNOWN, default="error")
+ID = Field("id", "the id of a document", where="path", most=500)
 NDJSON = "application/x-ndjson"
 ATOM = "application/atom+xml"
 EXPORT = Media(tuple(media.partition(";")[0] for media in TYPES.values()))
@@ -115,39 +112,48 @@ def collection(library: "Library", given: Given) -> CollectionResponse:
     return CollectionResponse(given["collection"], library.engine(given["collection"]).stats())
 
 
+def parameters_of(kind: type) -> tuple[Field, ...]:
+    """Return the parameters of a request: pairs and filters are texts that may be repeated."""
+    return tuple(_repeated(field) if field.kind in ("pairs", "filter") else field for field in offered(kind, HTTP))
+
+
+def _repeated(field: Field) -> Field:
+    reader = field.reader if field.kind == "pairs" else ""  # filters are joined: `_narrowing`
+    return field._replace(kind="string", many=True, most=500, reader=reader)
+
+
 def search_of(given: Given) -> SearchRequest:
-    """The search that was asked for."""
-    query, wanted = _narrowing(given["q"], given["filter"])
-    return SearchRequest(
-        query, given["k"], RankingRequest(given["model"]), offset=given["offset"], sort=given["sort"],
-        facets=given["facet"], snippets=given["snippets"], rerank=given["rerank"] or PROMOTED, groups=given["groups"],
-        filter=wanted,
-    )  # fmt: skip
+    """Return the search that was asked for."""
+    values = {name: value for name, value in given.values.items() if value != ()}
+    values["q"], values["filter"] = _narrowing(given["q"], given["filter"])
+    request: SearchRequest = made(SearchRequest, values, HTTP)
+    return request
 
 
 def search(library: "Library", given: Given) -> SearchResponse:
     request = search_of(given)
-    second = _second_stage(library.engine(given["collection"]), given["rerank"])
+    second = _second_stage(library.engine(given["collection"]), request.rerank)
     return library.answer(given["collection"], replace(request, rerank=second))
 
 
 def _second_stage(engine: "Engine", name: str | None) -> str | None:
     """The learnt model that was promoted unless another or none is named."""
-    return PROMOTED if name is None else None if name == NONE else learnt_model(engine, name)
+    return name if name in (PROMOTED, None) else learnt_model(engine, name)
 
 
 def _narrowing(query: str, filters: Sequence[str]) -> tuple[str, Filter | None]:
     """The query with the conditions in its language behind it, and those that are JSON: a filter as plain data."""
-    read = [filter_typed(text) for text in filters]
+    read = [filter_typed([text]) for text in filters]
     words = " ".join((query, *(each for each in read if isinstance(each, str))))
     values = [each for each in read if isinstance(each, Filter)]
     return words, functools.reduce(operator.and_, values) if values else None
 
 
 def explain(library: "Library", given: Given) -> ExplainResponse:
-    second = _second_stage(library.engine(given["collection"]), given["rerank"])
-    request = ExplainRequest(given["q"], given["id"], RankingRequest(given["model"]), rerank=second)
-    return library.answer(given["collection"], request)
+    values = {name: value for name, value in given.values.items() if value != ()}
+    request: ExplainRequest = made(ExplainRequest, values, HTTP)
+    second = _second_stage(library.engine(given["collection"]), request.rerank)
+    return library.answer(given["collection"], replace(request, rerank=second))
 
 
 def document(library: "Library", given: Given) -> DocumentAnswer:
@@ -315,9 +321,7 @@ def _saved(library: "Library", search: Search) -> SavedSearch:
 
 
 def sources(library: "Library", given: Given) -> SourcesResponse:
-    from germane.server.finding import source_names
-
-    return SourcesResponse(source_names(library))
+    return SourcesResponse(finding.source_names(library))
 
 
 def preview(library: "Library", given: Given) -> PreviewResponse:
@@ -477,18 +481,17 @@ def _screen(state: ScreenState) -> ScreenResponse:
     )  # fmt: skip
 
 
-NAME = Parameter("name", "the name", where="path", most=200)
-KEY = Parameter("key", "the key of a file that waits", where="path", most=64)
-REVIEWER = Parameter("reviewer", "who reads", required=True, least=1, most=100)
+NAME = Field("name", "the name", where="path", most=200)
+KEY = Field("key", "the key of a file that waits", where="path", most=64)
+REVIEWER = Field("reviewer", "who reads", required=True, least=1, most=100)
 DECISION = members(
     ("reviewer", "action"), reviewer=text(100), action={"type": "string", "enum": list(DECISIONS)},
     document=text(500, 0), reason=text(500, 0), note=text(5_000, 0),
 )  # fmt: skip
 KEEP = members(
-    ("query",), query=text(2_000), collection=text(200), model={"type": "string", "enum": list(MODEL_NAMES)},
-    k={"type": "integer", "minimum": 1, "maximum": budget.MOST_K},
+    ("query",), query=text(2_000), collection=text(200),
     filters={"type": "array", "items": text(500), "maxItems": budget.MOST_FILTERS},
-    filter={"type": "object", "maxProperties": budget.MOST_FILTERS},
+    **{name: schema(BOUNDS[name]) for name in ("model", "k", "filter")},
 )  # fmt: skip
 MARK = members(("document", "mark"), document=text(500), mark={"type": "string", "enum": list(MARKS)})
 TOPIC = members(
@@ -513,19 +516,10 @@ OPERATIONS: tuple[Operation, ...] = (
         health, HealthResponse),
     Operation("GET", "/collections", "The collections", collections, CollectionsResponse),
     Operation("GET", IN, "Numbers about a collection", collection, CollectionResponse, (COLLECTION,)),
-    Operation("GET", f"{IN}/search", "Search a collection", search, SearchResponse, (
-        COLLECTION, QUERY, K, OFFSET, MODEL,
-        Parameter("filter", "a condition: of the query language, as year:2010..2015, or as JSON, as "
-                  '{"year": {">=": 2010}}', many=True, most=500, items=budget.MOST_FILTERS),
-        Parameter("facet", "a field whose values are counted", many=True, most=200,
-                  items=budget.MOST_FACETS),
-        Parameter("sort", "order by a field; - before it for the largest first", most=200),
-        RERANK,
-        Parameter("snippets", "with a piece of each text", "boolean", default=False),
-        Parameter("groups", "put the first results in so many groups, each named by words", "integer", least=1,
-                  most=budget.MOST_GROUPS)), cost=lambda given: budget.cost_of(search_of(given))),
-    Operation("GET", f"{IN}/explain", "Why a document has its score", explain, ExplainResponse, (
-        COLLECTION, QUERY, Parameter("id", "the id of the document", required=True, most=500), MODEL, RERANK)),
+    Operation("GET", f"{IN}/search", "Search a collection", search, SearchResponse,
+              (COLLECTION, *parameters_of(SearchRequest)), cost=lambda given: budget.cost_of(search_of(given))),
+    Operation("GET", f"{IN}/explain", "Why a document has its score", explain, ExplainResponse,
+              (COLLECTION, *parameters_of(ExplainRequest))),
     Operation("POST", f"{IN}/documents", "Add documents, one JSON object a line", add_documents, BulkResponse,
               (COLLECTION, ON_DUPLICATE), raw=(NDJSON,), errors=(404, 409, 422), role=Role.ADMIN),
     Operation("GET", f"{IN}/documents/{{id}}", "A document", document, DocumentAnswer, (COLLECTION, ID)),
@@ -542,9 +536,9 @@ OPERATIONS: tuple[Operation, ...] = (
               status=201, role=Role.MARKER),
     Operation("GET", "/searches/{search}", "A saved search in the order that its marks ask for", refined,
               RefinedResponse, (SEARCH, K, METHOD, DROP, ADD,
-                                Parameter("explain", f"with the words of each result, {budget.MOST_TOLD} at most",
+                                Field("explain", f"with the words of each result, {budget.MOST_TOLD} at most",
                                           "boolean", default=False),
-                                Parameter("fields", "with the documents' fields", "boolean", default=False)),
+                                Field("fields", "with the documents' fields", "boolean", default=False)),
               cost=lambda given: budget.cost_of_order(given["method"])),
     Operation("POST", "/searches/{search}/marks", "Mark a result", mark, SavedSearch, (SEARCH,), body=MARK,
               role=Role.MARKER),
@@ -555,12 +549,12 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/searches/{search}/groups", "The groups in the rest", groups, GroupsResponse, (SEARCH,),
               cost=budget.BUDGET),
     Operation("GET", "/searches/{search}/export", "The results of a saved search", export_search,
-              EXPORT, (SEARCH, FORMAT, Parameter(
+              EXPORT, (SEARCH, FORMAT, Field(
                   "which", "which results", choices=("all", "relevant", "predicted"), default="all")),
               cost=budget.BUDGET),
     Operation("GET", "/sources", "The sources that meta-search may ask", sources, SourcesResponse),
     Operation("POST", "/imports", "Hand a file in, and see what it holds; nothing is stored yet", preview,
-              PreviewResponse, (Parameter("name", "the file's name", required=True, least=1, most=300),),
+              PreviewResponse, (Field("name", "the file's name", required=True, least=1, most=300),),
               raw=("*/*",), status=201, role=Role.ADMIN),
     Operation("POST", "/imports/{key}", "Take the records of a file in", take_in, BulkResponse, (KEY,), body=TAKE_IN,
               errors=(404, 409, 422), role=Role.ADMIN),
@@ -571,7 +565,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", "/events", "Log clicks, as UBI has them", add_events, CountResponse, body=EVENTS, raw=(NDJSON,),
               status=201, role=Role.MARKER, most=4 * MOST_JSON),
     Operation("DELETE", "/events", "Forget all that was logged, or all of one user", erase_events, CountResponse, (
-        Parameter("user", "the user_id or client_id of whoever is to be forgotten", least=1, most=500),),
+        Field("user", "the user_id or client_id of whoever is to be forgotten", least=1, most=500),),
         role=Role.ADMIN),
     Operation("GET", "/topics", "The topics that are followed", all_topics, TopicsResponse),
     Operation("POST", "/topics", "Follow a topic that begins with these documents", new_topic, TopicAnswer, body=TOPIC,
@@ -580,7 +574,7 @@ OPERATIONS: tuple[Operation, ...] = (
               feed_topics, FeedResponse, body=members((), collection=text(200)), role=Role.MARKER),
     Operation("GET", "/topics/{name}", "A topic", one_topic, TopicAnswer, (NAME,)),
     Operation("GET", "/topics/{name}/feed", "What a topic delivered last, as an Atom feed", topic_feed, Media((ATOM,)),
-              (NAME, Parameter("key", "what opens this feed where the server asks for a token", most=64))),
+              (NAME, Field("key", "what opens this feed where the server asks for a token", most=64))),
     Operation("POST", "/topics/{name}/judgements", "Say whether a document is on the topic", judge_topic, TopicAnswer,
               (NAME,), body=members(("document", "on_topic"), document=text(500), on_topic={"type": "boolean"}),
               role=Role.MARKER),

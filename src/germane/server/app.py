@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
-from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -19,6 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from germane.declare import Field
 from germane.errors import GermaneError
 from germane.metasearch.responses import FindResponse
 from germane.schema import Response as Answer
@@ -29,18 +29,18 @@ from germane.server.budget import MOST_SOURCES
 from germane.server.exports import Attachment
 from germane.server.library import Library
 from germane.server.metrics import Metrics
-from germane.server.operations import PREFIX, Media, Operation, Parameter, openapi
+from germane.server.operations import PREFIX, Media, Operation, openapi
 from germane.server.problems import ProblemError, problem_bytes, told
 from germane.server.rendering import Renderer
 from germane.server.roles import Role, require
 from germane.server.safety import Safety
-from germane.server.sending import Sender, Streamed
+from germane.server.sending import EventStream, Sender, event
 
 STREAMED = Operation(
     "GET", "/find", "Ask several sources; answers stream in as server-sent events, 'answer' for each source and 'list' "
     "for the merged list so far", lambda library, given: None, Media(("text/event-stream",)), (
-        Parameter("q", "the query", required=True, least=1, most=2_000),
-        Parameter("source", "the name of a source", many=True, most=200, items=MOST_SOURCES)),
+        Field("q", "the query", required=True, least=1, most=2_000),
+        Field("source", "the name of a source", many=True, most=200, items=MOST_SOURCES)),
 )  # fmt: skip
 """Like the stream of a job, no function of what was given: it goes on telling."""
 OPERATIONS = (*api.OPERATIONS, *work_api.OPERATIONS)
@@ -104,17 +104,17 @@ def _api_routes(library: Library, metrics: Metrics, aside: Aside, sender: Sender
         if not given["q"].strip():
             raise ProblemError(422, "the query is empty")
         streamed = _stream(library, given["q"], given["source"])
-        return Streamed(aside.streamed(streamed), media_type="text/event-stream")
+        return EventStream(aside.streamed(streamed))
 
     async def progress(request: Request) -> Response:
         given = work_api.STREAM.read(request.path_params, request.query_params, b"", "")
         await aside(lambda: library.workspace.jobs.get(given["job"]))  # complains before anything streams
 
-        async def told() -> AsyncIterator[bytes]:
+        async def events() -> AsyncIterator[bytes]:
             async for name, content in work_api.progress_of(library, given["job"], aside):
                 yield event(name, content)
 
-        return Streamed(told(), media_type="text/event-stream")
+        return EventStream(events())
 
     routes: list[BaseRoute] = [
         Route(f"{PREFIX}/openapi.json", document),
@@ -177,11 +177,6 @@ async def _stream(library: Library, query: str, names: tuple[str, ...]) -> Async
         yield event("answer", finding.answer_summary(answer))
         yield event("list", FindResponse.of(found, k=library.settings.depth).to_dict())
     yield event("done", {})
-
-
-def event(name: str, content: Any) -> bytes:
-    """One server-sent event with JSON in it."""
-    return b"event: " + name.encode() + b"\ndata: " + orjson.dumps(content) + b"\n\n"
 
 
 def _failed(renderer: Renderer) -> Callable[[Request, Exception], Response]:

@@ -1,6 +1,7 @@
 """The tools over the Model Context Protocol, by its own Python package (the extra `mcp`)."""
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
@@ -14,6 +15,7 @@ from mcp.types import ToolAnnotations
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
+from germane.declare import MCP
 from germane.errors import GermaneError
 from germane.server.library import Library
 from germane.server.metrics import Metrics
@@ -51,8 +53,9 @@ def _told(tool: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return tool(**arguments)
         except GermaneError as error:
-            raise ToolError(told(error).detail) from None
+            raise ToolError(told(error, MCP).detail) from None
 
+    call.__signature__ = inspect.signature(tool)  # type: ignore[attr-defined]
     return call
 
 

@@ -21,7 +21,7 @@ class Bodies:
         self._all = 0
 
     def hold(self, caller: str, size: int) -> None:
-        """So many bytes more of a caller; a `ProblemError` where there is no room for them."""
+        """Count this many bytes more of a caller; a `ProblemError` where there is no room for them."""
         if self._held.get(caller, 0) + size > MOST_OF_CALLER:
             raise ProblemError(
                 429, f"more than {MOST_OF_CALLER >> 20} MiB of yours are on their way: send one file after the other",

@@ -7,19 +7,19 @@ they are read (`Engine.max_looks`, `Engine.max_expansions`).
 
 from collections.abc import Mapping
 
-from germane.engine.models.promotion import PROMOTED
+from germane.declare import HTTP, Field, fields_of, value_of
+from germane.declare import check as check_value
 from germane.engine.requests import SearchRequest
-from germane.engine.result_groups import GROUPED
-from germane.errors import ParameterError
+from germane.errors import ParameterError, RequestError
 from germane.rank.query.filter_values import Filter
 from germane.server.settings import Settings
+from germane.wording import Name
 
-MOST_K = 1_000
-MOST_GROUPS = 50
+BOUNDS = {field.name: field.at(HTTP)._replace(name=field.name) for field in fields_of(SearchRequest)}
+"""The fields of a search with the bounds that they have for strangers."""
+MOST_K, MOST_FILTERS = int(BOUNDS["k"].most or 0), BOUNDS["filter"].items or 0
 MOST_GROUPED = 1_000
 """Results that are put in groups."""
-MOST_FACETS = 10
-MOST_FILTERS = 50
 MOST_WORDS = 50
 """Words that are dropped, added or weighed."""
 MOST_SOURCES = 10
@@ -44,24 +44,19 @@ BUDGET = 450.0
 COSTLY = 60.0
 """A request of this cost waits with the costly ones, which hold at most half of the workers."""
 PLAIN = 5.0
-COSTS: Mapping[str, float] = {
-    "result": 0.15, "snippet": 0.9, "deeper result": 0.005, "result in a group": 0.025, "facet": 10.0, "order": 30.0,
-    "second ranking": 100.0,
-}  # fmt: skip
 
 
 def costs_of(request: SearchRequest) -> dict[str, float]:
-    """What each part of a search costs, by the names of what may be lowered."""
-    grouped = 0 if request.groups is None else request.groups * max(GROUPED, request.offset + request.k)
-    return {
-        "'k'": request.k * COSTS["result"],
-        "'k', or leave the snippets out": request.k * COSTS["snippet"] * request.snippets,
-        "'offset'": request.offset * COSTS["deeper result"],
-        "'groups'": grouped * COSTS["result in a group"],
-        "the number of facets": len(set(request.facets)) * COSTS["facet"],
-        "nothing else than the order by a field": COSTS["order"] * (request.sort is not None),
-        "nothing else than the second ranking": COSTS["second ranking"] * (request.rerank not in (None, PROMOTED)),
-    }
+    """Return what each field of a search costs, by its name."""
+    return {name: _cost(field, request) for name, field in BOUNDS.items()}
+
+
+def _cost(field: Field, request: SearchRequest) -> float:
+    if callable(field.cost):
+        return field.cost(request)
+    value = value_of(request, field)
+    count = len(set(value)) if isinstance(value, tuple) else value if isinstance(value, int) else value is not None
+    return field.cost * count
 
 
 def cost_of(request: SearchRequest) -> float:
@@ -80,28 +75,25 @@ def cost_of_order(method: str) -> float:
 def check(request: SearchRequest, settings: Settings) -> None:
     """A `ParameterError` for a search that asks for too much; it names what is to be lowered."""
     most = settings.max_depth
-    if not 1 <= request.k <= MOST_K:
-        raise ParameterError(f"'k' is from 1 to {MOST_K:,}, not {request.k:,}")
-    if request.offset < 0 or request.offset + request.k > most:
+    for name, field in BOUNDS.items():
+        if name not in ("query", "filter"):
+            check_value(field, value_of(request, field))
+    if request.offset + request.k > most:
         raise ParameterError(f"no result deeper than {most:,} is given: narrow the search instead")
     if len(request.query) > 2 * settings.max_query:
         raise ParameterError(f"a query with its filters has at most {2 * settings.max_query:,} characters: shorten it")
-    if len(set(request.facets)) > MOST_FACETS:
-        raise ParameterError(f"at most {MOST_FACETS} facets are counted at once: ask for fewer")
     if isinstance(request.filter, Filter) and len(request.filter.tests) > MOST_FILTERS:
         raise ParameterError(
             f"a filter of {len(request.filter.tests):,} comparisons, where {MOST_FILTERS} can be asked: use fewer"
         )
-    if request.groups is not None and not 1 <= request.groups <= MOST_GROUPS:
-        raise ParameterError(f"'groups' is from 1 to {MOST_GROUPS}, not {request.groups:,}")
     if request.groups is not None and request.offset + request.k > MOST_GROUPED:
-        raise ParameterError(
-            f"groups are made of the first {MOST_GROUPED:,} results: lower 'offset' or 'k', or leave 'groups' out"
-        )
+        raise RequestError(
+            f"groups are made of the first {MOST_GROUPED:,} results: lower ", Name("offset"), " or ", Name("k"),
+            ", or leave ", Name("groups"), " out",
+        )  # fmt: skip
     parts = costs_of(request)
     total = PLAIN + sum(parts.values())
     if total > BUDGET:
         dearest = max(parts, key=parts.__getitem__)
-        raise ParameterError(
-            f"the search costs {total:,.0f}, where {BUDGET:,.0f} are allowed at once: lower {dearest}, or ask in parts"
-        )
+        reason = f"the search costs {total:,.0f}, where {BUDGET:,.0f} are allowed at once: lower or leave out "
+        raise RequestError(reason, Name(dearest), ", or ask in parts")

@@ -9,8 +9,8 @@
   together than there is room for: then those who took nothing for longest go first.
 - Of more connections than there is room for, the address that has the most loses one: one at rest, else the one that
   asked longest ago. So nobody keeps others out by holding connections.
-- A request whose target names another site than its `Host` (`GET http://other/`) is refused: a proxy that goes by the
-  one and a server that goes by the other would take it for two.
+- A request whose target names another site than its `Host` (`GET http://other/`) is refused: a proxy that reads the
+  one and a server that reads the other would take it for two.
 - A request that is refused before it has come whole is answered once the answers before it are, and the connection ends
   gently (`lingering.py`).
 """
@@ -274,5 +274,5 @@ class TimedProtocol(HttpToolsProtocol):
 
 
 def timed(head_seconds: float, take_seconds: float) -> type[TimedProtocol]:
-    """The protocol with so many seconds for a head, and for a reader to take something."""
+    """The protocol with this many seconds for a head, and for a reader to take something."""
     return type("TimedProtocol", (TimedProtocol,), {"head_seconds": head_seconds, "take_seconds": take_seconds})

@@ -34,7 +34,7 @@ class Attachment(NamedTuple):
 
 
 class RepeatedDocuments:
-    """Documents that are found anew each time that somebody goes through them."""
+    """Documents that are found again by each iteration."""
 
     def __init__(self, find: Callable[[], Iterable[Document]]) -> None:
         self._find = find

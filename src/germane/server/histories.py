@@ -17,8 +17,12 @@ import orjson
 
 from germane.data.owned import make_private_folder, open_owned
 from germane.errors import InputError
+from germane.lazy import on_first_use
 from germane.server.locks import lock_file, locked
 from germane.server.problems import ProblemError
+
+with on_first_use(__name__):
+    from germane import clicks
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStore
@@ -35,8 +39,6 @@ def history(home: Path, events: "ClickLog", collection: str, *, empty: bool = Fa
 
     One without clicks is refused unless it may be `empty`.
     """
-    from germane.clicks import ClickStore
-
     remove_left(home)
     folder = home / f"{_BEGINNING}{secrets.token_hex(8)}"
     lock = _lock_of(folder)
@@ -47,7 +49,7 @@ def history(home: Path, events: "ClickLog", collection: str, *, empty: bool = Fa
             log = folder / "log.jsonl"
             with open(open_owned(log, os.O_WRONLY | os.O_CREAT), "wb") as file:
                 file.writelines(_lines_of(events, collection))
-            store = ClickStore.create(folder / "history")
+            store = clicks.ClickStore.create(folder / "history")
             store.add([log], memory_mb=MEMORY, threads=THREADS)
             if not store.days and not empty:
                 raise ProblemError(

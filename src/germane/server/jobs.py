@@ -136,7 +136,7 @@ class Runner:
             self._do(job)
 
     def _recover(self) -> None:
-        """Whoever ran these jobs is gone, as it held the lock."""
+        """Take over running jobs: the process that ran them held the lock, and is gone."""
         jobs = self.jobs
         for job in (*jobs.all("running"), *jobs.all("stopping")):
             if job.kind not in self._kinds:

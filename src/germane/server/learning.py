@@ -12,12 +12,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from germane.errors import GermaneError, InputError, MissingExtraError
+from germane.lazy import on_first_use
 from germane.server.listing import title_of
 from germane.server.problems import ProblemError, told, without_folders
 from germane.server.roles import Role
 from germane.server.withholding import shown_version
 from germane.types import Document
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import clicks as click_logs
+    from germane.learning import gate, loop
+    from germane.server import histories, work, work_api
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStats
@@ -31,8 +37,8 @@ TRAINING = "train"
 """The kind of job that learns."""
 RANKS = 10
 QUICK, REST = 0.5, 100.0
-"""Seconds for which a log is counted anew whenever it has grown; a slower count serves for so many times as long as it
-took. Else whoever searches and looks here in turn would keep the server counting."""
+"""Seconds for which a log is counted again whenever it has grown; a slower count serves for `REST` times as long as it
+took. Else a person who searches and looks here in turn would keep the server counting."""
 LEAST_SEARCHES = 100
 """Searches since a model was trained that say whether queries have drifted."""
 MODELS = {
@@ -42,12 +48,12 @@ MODELS = {
     "bltm": "bilingual topics (BLTM)",
     "combination": "several models combined",
 }
-"""What is learnt from clicks, and what people are told it is; the first is the usual one."""
+"""Models that are learnt from clicks, with their titles for people; the first is the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clicks:
-    """What the log holds; `stats` is None where there is nothing to count, and `problem` says why it cannot be.
+    """Content of the log; `stats` is None where there is nothing to count, and `problem` says why it cannot be.
     `health` has a line for each model that serves."""
 
     stats: "ClickStats | None"
@@ -66,7 +72,7 @@ class Clicks:
 
     @property
     def left_out(self) -> list[tuple[str, str, int]]:
-        """What was not counted: of which kind, why, how many."""
+        """Rows that were not counted: kind, reason, number."""
         dropped = {} if self.stats is None else self.stats.dropped
         return [(kind, reason, n) for kind, reasons in dropped.items() for reason, n in reasons.items() if n]
 
@@ -149,8 +155,6 @@ class Learning:
 
     def version(self, collection: str, reference: str, role: Role, loss: int = 1) -> VersionView:
         """A version as somebody of that role may see it, with the n-th of its worst losses opened."""
-        from germane.learning.gate import PLAIN  # loads the statistics of SciPy
-
         engine = self._library.engine(collection)
         found = shown_version(engine.models.version(reference), role, self._library.settings.min_users)
         sets = found.gate.sets if found.gate is not None else ()
@@ -158,7 +162,7 @@ class Learning:
         if found.gate is None or chosen is None or not chosen.worst:
             return VersionView(found, chosen, None, 0)
         at = min(max(loss, 1), len(chosen.worst))
-        against = None if found.gate.against == PLAIN else found.gate.against
+        against = None if found.gate.against == gate.PLAIN else found.gate.against
         try:
             opened = _opened(engine, chosen.worst[at - 1], f"{found.name}@{found.version}", against)
         except GermaneError as error:  # what it was held against may be gone, or unreadable
@@ -175,11 +179,9 @@ class Learning:
 
     def training(self, collection: str) -> "JobResponse | None":
         """The latest training for a collection: waiting, under way, or how it ended."""
-        from germane.server.work_api import described
-
         jobs = [job for job in self._library.workspace.jobs.all() if job.kind == TRAINING]
         mine = [job for job in jobs if (job.settings.get("collection") or self._library.first) == collection]
-        return described(mine[-1]) if mine else None
+        return work_api.described(mine[-1]) if mine else None
 
     def promote(self, collection: str, reference: str) -> None:
         """Let a version serve."""
@@ -210,25 +212,19 @@ class Learning:
             return clicks
 
     def _count(self, collection: str) -> Clicks:
-        from germane.learning.loop import health
-        from germane.server.histories import history
-        from germane.server.work import click_rules
-
         min_users = self._library.settings.min_users
-        engine, rules = self._library.engine(collection), click_rules(min_users)
+        engine, rules = self._library.engine(collection), work.click_rules(min_users)
         names = [name for name in engine.models.names() if engine.models.serving(name) is not None]
-        plain = {name: health(engine, name, None, rules).line for name in names}
+        plain = {name: loop.health(engine, name, None, rules).line for name in names}
         if not self._library.events.path.exists():
             return Clicks(None, plain)
         try:
-            from germane.clicks import click_stats, observe
-
-            with history(self._library.home, self._library.events, collection, empty=True) as store:
+            with histories.history(self._library.home, self._library.events, collection, empty=True) as store:
                 if not store.days:
                     return Clicks(None, plain)
-                with observe(store, memory_mb=rules.memory_mb, threads=rules.threads) as observed:
-                    stats = click_stats(store, observed, min_users=min_users)
-                lines = {name: health_line(health(engine, name, store, rules), plain[name]) for name in names}
+                with click_logs.observe(store, memory_mb=rules.memory_mb, threads=rules.threads) as observed:
+                    stats = click_logs.click_stats(store, observed, min_users=min_users)
+                lines = {name: health_line(loop.health(engine, name, store, rules), plain[name]) for name in names}
                 return Clicks(stats, lines)
         except MissingExtraError as error:
             return Clicks(None, plain, str(error))

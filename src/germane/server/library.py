@@ -1,4 +1,4 @@
-"""What the server serves: open indexes by name, a workspace, and the things kept in memory for them."""
+"""Everything that the server serves: open indexes by name, a workspace, and the things kept in memory for them."""
 
 import os
 import threading
@@ -16,10 +16,13 @@ from germane.index.manifest import NAME as MANIFEST
 from germane.lazy import load
 from germane.server import budget
 from germane.server.audit import Audit
+from germane.server.histories import remove_left
 from germane.server.locks import lock_file, locked
 from germane.server.requested import requested
 from germane.server.saved_searches import SavedSearches
+from germane.server.screens import Screens
 from germane.server.settings import Settings
+from germane.server.uploads import Uploads
 from germane.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -46,7 +49,7 @@ UNFIT = {
 }
 MOST_FACETS = 4
 WAIT_SECONDS = 30.0
-"""How long a change waits for those of other processes of the server."""
+"""Seconds that a change waits for those of other processes of the server."""
 
 
 class Library:
@@ -58,10 +61,6 @@ class Library:
     def __init__(
         self, engines: "Mapping[str, Engine]", workspace: Workspace, settings: Settings, home: Path, sample: str = ""
     ) -> None:
-        from germane.server.histories import remove_left
-        from germane.server.screens import Screens
-        from germane.server.uploads import Uploads
-
         if not engines:
             raise ParameterError("there is no collection to serve")
         self.engines = dict(engines)
@@ -83,7 +82,7 @@ class Library:
         self.tracking = threading.Lock()
         """Held while topics change: a `Watch` is not for several threads."""
         self.watch: Watch | None = None
-        """The stream of the topics once it was looked at; what it knows is read anew where it was changed elsewhere."""
+        """The stream of the topics once it was looked at; its state is read again where it was changed elsewhere."""
 
     @property
     def first(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from germane.deadline import looking
-from germane.engine.models.promotion import PROMOTED
+from germane.engine.registry import PROMOTED
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.engine.responses import HitResponse, SearchResponse
 from germane.engine.result_groups import GROUPED, ResultGroup

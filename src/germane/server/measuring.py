@@ -18,9 +18,15 @@ from germane.data.atomic import write_bytes
 from germane.data.bad_records import OnBad, Skipped
 from germane.data.owned import check_owned, make_private_folder, read_owned
 from germane.errors import GermaneError, InputError, ParameterError, UnknownDocumentError
+from germane.lazy import on_first_use
 from germane.schema import value_of
 from germane.server.leftovers import forget_old
 from germane.server.listing import title_of
+
+with on_first_use(__name__):
+    from germane import evaluate
+    from germane.evaluate import compare, significance
+    from germane.evaluate import measures as evaluate_measures
 
 if TYPE_CHECKING:
     from germane.engine import Engine
@@ -158,26 +164,21 @@ class Evaluations:
 
     def view(self, key: str, measure: str = "", query: str = "", engine: "Engine | None" = None) -> Measured:
         """The measures of a set, the queries by one of them, and perhaps one query opened."""
-        from germane.evaluate import DEFAULT_MEASURES, evaluate
-        from germane.evaluate.compare import compare_evaluations
-        from germane.evaluate.measures import parse_measure
-        from germane.evaluate.significance import holm
-
         found = self._opened(key)
-        measures = tuple(dict.fromkeys((*DEFAULT_MEASURES, *((measure,) if measure else ()))))
+        measures = tuple(dict.fromkeys((*evaluate.DEFAULT_MEASURES, *((measure,) if measure else ()))))
         if measure:
-            parse_measure(measure)
-        evaluated = [evaluate(run, found.qrels, measures) for run in found.runs]
+            evaluate_measures.parse_measure(measure)
+        evaluated = [evaluate.evaluate(run, found.qrels, measures) for run in found.runs]
         shown = measure or "nDCG@10"
         comparisons: dict[str, tuple[Comparison, float]] = {}
         if len(evaluated) == 2 and len(found.qrels) > 1:
-            rows = [compare_evaluations(evaluated[0], evaluated[1], each, tests=("t",)) for each in measures]
-            corrected = holm([row.tests["t"].p_value for row in rows]).tolist()
+            rows = [compare.compare_evaluations(evaluated[0], evaluated[1], each, tests=("t",)) for each in measures]
+            corrected = significance.holm([row.tests["t"].p_value for row in rows]).tolist()
             comparisons = {row.measure: (row, p) for row, p in zip(rows, corrected, strict=True)}
         names = [f"IPrec@{recall}" for recall in RECALLS]
         curves = []
         for name, run in zip(found.names, found.runs, strict=True):
-            precision = evaluate(run, found.qrels, names)
+            precision = evaluate.evaluate(run, found.qrels, names)
             curves.append((name, tuple((recall, precision[each]) for recall, each in zip(RECALLS, names, strict=True))))
         return Measured(
             found.names,
@@ -236,8 +237,6 @@ def _check(handed: Handed) -> None:
 
 
 def _read(folder: Path) -> _Read:
-    from germane.evaluate import load_qrels, load_run
-
     try:
         names: dict[str, str] = value_of(dict[str, str], orjson.loads(read_owned(folder / "names.json", 1 << 20)))
         for role in ROLES.keys() & names.keys():
@@ -255,9 +254,9 @@ def _read(folder: Path) -> _Read:
         report = reports[role]
         try:
             if role == "qrels":
-                qrels = load_qrels(folder / role, on_bad=_counting(report))
+                qrels = evaluate.load_qrels(folder / role, on_bad=_counting(report))
             else:
-                runs.append(load_run(folder / role, on_bad=_counting(report)))
+                runs.append(evaluate.load_run(folder / role, on_bad=_counting(report)))
         except InputError as error:
             first = f" ({_said(report.first[0])})" if report.first and error.line is None else ""
             raise InputError(error.message + first, source=names[role], line=error.line, field=error.field) from None
@@ -283,12 +282,10 @@ def _said(one: Skipped) -> str:
 
 
 def _value(found: "Evaluation", measure: str) -> Value:
-    from germane.evaluate.significance import paired_effect
-
     values = found.values[measure][np.isfinite(found.values[measure])]
     if len(values) < 2:
         return Value(found[measure], None, None)
-    effect = paired_effect(values, np.zeros(len(values)))
+    effect = significance.paired_effect(values, np.zeros(len(values)))
     if values.min() < 0.0 or values.max() > 1.0:
         return Value(found[measure], effect.low, effect.high)
     return Value(found[measure], max(effect.low, 0.0), min(effect.high, 1.0))  # no mean of shares lies beyond

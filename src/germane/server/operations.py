@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from germane import __version__
+from germane.declare import Field, read, schema
+from germane.declare import check as check_value
 from germane.schema import schema_of
 from germane.server.problems import ProblemError
 from germane.server.roles import Role
@@ -22,22 +24,6 @@ MOST_JSON = 1 << 20
 """Bytes of JSON that is no document."""
 MOST_WHOLE = (1 << 63) - 1
 """Of 64 bits with a sign; those of JSON that are still larger, or smaller, are read as numbers with a fraction."""
-
-
-class Parameter(NamedTuple):
-    """A parameter in the path or the query; `many` may be repeated, with so many different values (`items`)."""
-
-    name: str
-    description: str
-    kind: str = "string"
-    where: str = "query"
-    required: bool = False
-    many: bool = False
-    choices: tuple[str, ...] = ()
-    least: int | None = None
-    most: int | None = None
-    default: Any = None
-    items: int | None = None
 
 
 class Media(NamedTuple):
@@ -81,7 +67,7 @@ class Operation:
     summary: str
     handler: Callable[[Any, Given], Any]
     answer: Any
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[Field, ...] = ()
     body: Mapping[str, Any] | None = None
     raw: tuple[str, ...] = ()
     status: int = 200
@@ -223,68 +209,18 @@ def check(value: Any, schema: Mapping[str, Any], where: str, depth: int = 0) -> 
                 raise ProblemError(422, f"{where} has a member '{name[:60]}' that is not known; there are: {known}")
 
 
-def _value(parameter: Parameter, path: Mapping[str, str], query: Any) -> Any:
-    if parameter.where == "path":
-        return _read(parameter, path[parameter.name])
-    if parameter.many:
-        texts = dict.fromkeys(query.getlist(parameter.name))
-        if parameter.items is not None and len(texts) > parameter.items:
-            raise ProblemError(
-                422, f"'{parameter.name}' is given {len(texts):,} times, where {parameter.items:,} are taken at once"
-            )
-        return tuple(_read(parameter, text) for text in texts)
-    text = query.get(parameter.name)
-    if text is None:
-        if parameter.required:
-            raise ProblemError(422, f"the parameter '{parameter.name}' is needed: {parameter.description}")
-        return parameter.default
-    return _read(parameter, text)
+def _value(field: Field, path: Mapping[str, str], query: Any) -> Any:
+    texts = [path[field.name]] if field.where == "path" else query.getlist(field.name)
+    if not texts:
+        return () if field.many else check_value(field, field.default)
+    return read(field, texts if field.many else texts[-1])
 
 
-def _read(parameter: Parameter, text: str) -> Any:
-    if "\0" in text:
-        raise ProblemError(422, f"'{parameter.name}' holds a null character")
-    if parameter.kind == "integer":
-        digits = text.removeprefix("-")
-        if not (digits.isascii() and digits.isdigit()):
-            raise ProblemError(422, f"'{parameter.name}' is a whole number, not '{text[:40]}'")
-        if len(digits) > 12:
-            raise ProblemError(
-                422, f"'{parameter.name}' is from {parameter.least} to {parameter.most}, not {text[:12]}… "
-                f"({len(digits):,} digits)",
-            )  # fmt: skip
-        number = int(text)
-        if (parameter.least is not None and number < parameter.least) or (
-            parameter.most is not None and number > parameter.most
-        ):
-            raise ProblemError(422, f"'{parameter.name}' is from {parameter.least} to {parameter.most}, not {number}")
-        return number
-    if parameter.kind == "boolean":
-        if text not in ("true", "false"):
-            raise ProblemError(422, f"'{parameter.name}' is true or false, not '{text[:40]}'")
-        return text == "true"
-    if parameter.choices and text not in parameter.choices:
-        raise ProblemError(422, f"'{parameter.name}' is one of {', '.join(parameter.choices)}, not '{text[:60]}'")
-    if parameter.most is not None and len(text) > parameter.most:
-        raise ProblemError(422, f"'{parameter.name}' is longer than {parameter.most:,} characters: shorten it")
-    return text
-
-
-def _parameter(parameter: Parameter) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": parameter.kind}
-    if parameter.choices:
-        schema["enum"] = list(parameter.choices)
-    names = ("minimum", "maximum") if parameter.kind == "integer" else ("minLength", "maxLength")
-    for name, value in zip(names, (parameter.least, parameter.most), strict=True):
-        if value is not None:
-            schema[name] = value
-    if parameter.many:
-        schema = {"type": "array", "items": schema}
-        if parameter.items is not None:
-            schema["maxItems"] = parameter.items
+def _parameter(field: Field) -> dict[str, Any]:
+    in_path = field.where == "path"
     return {
-        "name": parameter.name, "in": parameter.where, "required": parameter.required or parameter.where == "path",
-        "description": parameter.description, "schema": schema,
+        "name": field.name, "in": field.where, "required": field.required or in_path,
+        "description": field.help, "schema": schema(field),
     }  # fmt: skip
 
 

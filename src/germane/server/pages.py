@@ -32,6 +32,7 @@ from germane.server.safety import TOKEN
 from germane.server.sample import SCREENED, SEARCHES
 from germane.server.screens import REASONS, ScreenState
 from germane.server.sending import Sender
+from germane.server.streaming import find_stream
 from germane.server.view_state import PAGE, ViewState
 from germane.track.registry import METHOD_TITLES as TRACKED_BY
 from germane.types import Document
@@ -42,8 +43,6 @@ MOST_DAYS = 10_000
 
 def routes(library: Library, renderer: Renderer, aside: Aside, sender: Sender) -> list[BaseRoute]:
     """All pages."""
-    from germane.server.streaming import find_stream
-
     made = Pages(library, renderer, aside, sender)
     return [
         Route("/", made.search),
@@ -358,8 +357,6 @@ class Pages:
         form = await Form.of(request)
         place = ViewState.of(form["state"], self.library.settings)
         name = form["name"].strip()
-        if "/" in name:
-            raise ProblemError(422, "the name of a topic holds no slash")
 
         def work() -> None:
             seeds = search_documents(self.library, place.s, "relevant")
@@ -405,7 +402,7 @@ class Pages:
         return RedirectResponse(f"/topics/{quote(name, safe='')}#dial", 303)
 
     async def digest(self, request: Request) -> Response:
-        """What a topic delivered, as a digest tells it."""
+        """Show the digest of a topic."""
         name, days = request.path_params["name"], request.query_params.get("days", "")
         since = None
         if days:
@@ -434,13 +431,13 @@ class Pages:
     # -- import ----------------------------------------------------------------------------------------------------
 
     async def import_page(self, request: Request) -> Response:
-        """Where a file is handed in."""
+        """Show the form that uploads a file."""
         return self.renderer.page(
             request, "import.html", view="import", title="Import", preview=None, done=None, error=""
         )
 
     async def preview(self, request: Request) -> Response:
-        """What the file holds, before anything is stored."""
+        """Preview the file before anything is stored."""
         form = await Form.of(request)
         file = form.file("file")
         if file is None or not file.filename:
@@ -501,7 +498,7 @@ class Pages:
         return answer
 
     async def sign_in_page(self, request: Request) -> Response:
-        """Where the token is given."""
+        """Show the form for the token."""
         there = inside(request.query_params.get("next", ""), "")
         return self.renderer.page(request, "sign-in.html", view="", title="Sign in", wrong=False, next=there)
 
@@ -518,7 +515,7 @@ class Pages:
 
 
 def _cost_of_saved(place: ViewState) -> float:
-    """What the order of its saved search costs, where it has one."""
+    """Return the cost of the order of its saved search, where it has one."""
     return cost_of_order(place.method) if place.s else 0.0
 
 

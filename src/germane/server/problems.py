@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import orjson
 
+from germane.declare import HTTP, spellings
+from germane.engine.requests import ExplainRequest, SearchRequest
 from germane.errors import (
     DeadlineError,
     DiskFullError,
@@ -16,6 +18,7 @@ from germane.errors import (
     MissingExtraError,
     ParameterError,
     QueryError,
+    RequestError,
     StorageError,
     UnknownDocumentError,
 )
@@ -63,10 +66,13 @@ _STATUS: tuple[tuple[type[GermaneError], int], ...] = (
 )
 
 
-def told(error: Exception) -> Told:
+def told(error: Exception, door: str = HTTP) -> Told:
     """What is said of an error: Germane's own in its own words, any other without them."""
     if isinstance(error, ProblemError):
         return Told(error.status, error.detail)
+    if isinstance(error, RequestError):
+        names = {**spellings(ExplainRequest, door), **spellings(SearchRequest, door)}
+        return Told(422, " ".join(without_folders(error.spelled(names)).split()))
     if isinstance(error, GermaneError):
         status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
         message = " ".join(without_folders(str(error)).split())

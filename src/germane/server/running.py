@@ -14,12 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 from germane.data.owned import make_private_folder
 from germane.engine import Engine
-from germane.errors import MissingExtraError, ParameterError
+from germane.errors import ParameterError
+from germane.lazy import on_first_use, optional
 from germane.server.library import Library
 from germane.server.sample import NAME, sample_documents
 from germane.server.settings import Settings, is_loopback
 from germane.types import Document
 from germane.workspace import Workspace
+
+with on_first_use(__name__):
+    import webbrowser
+
+    from germane.server import connections, starting
+    from germane.server import ending as server_ending
 
 if TYPE_CHECKING:
     import uvicorn
@@ -30,13 +37,13 @@ if TYPE_CHECKING:
 
 WORKSPACE = "germane.workspace"
 GRACE = 10
-"""Seconds that requests under way have to end when the server is told to stop."""
+"""Seconds that requests under way have to end when the server stops."""
 NOT_SENT = 128 << 10
 """Bytes of an answer that the system takes in advance: what a slow reader takes is soon seen."""
 
 
 def home_folder() -> Path:
-    """Where the sample, the workspace and the logs of the server lie unless others are named: GERMANE_HOME, else the
+    """Return the default folder of the sample, the workspace and the logs of the server: GERMANE_HOME, else the
     user's folder for the data of programs."""
     named = os.environ.get("GERMANE_HOME")
     if named:
@@ -113,13 +120,13 @@ def listening(settings: Settings) -> socket.socket:
 
 
 def address_of(settings: Settings, taken: socket.socket) -> str:
-    """What a browser is to open."""
+    """Return the address that a browser opens."""
     host = "127.0.0.1" if is_loopback(settings.host) else settings.host
     return f"http://{f'[{host}]' if ':' in host else host}:{taken.getsockname()[1]}/"
 
 
 def server_of(library: Library) -> "uvicorn.Server":
-    """The server of the page over what is open; `run(sockets=[...])` runs it until it is told to stop."""
+    """The server of the page over what is open; `run(sockets=[...])` runs it until it is stopped."""
     return starting_server(library.settings, lambda say: library, listens=False)[0]
 
 
@@ -127,11 +134,8 @@ def starting_server(
     settings: Settings, make: "Callable[[Say], Library]", *, compiles: bool = True, listens: bool = True
 ) -> "tuple[uvicorn.Server, Start]":
     """A server that answers while `make` still opens what it serves, and how far it is (`server.starting`)."""
-    try:
-        from germane.server.starting import Start
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "starlette", "web", "The server") from None
-    start = Start(make, compiles=compiles, listens=listens)
+    optional("germane.server.starting", "The server")
+    start = starting.Start(make, compiles=compiles, listens=listens)
     server = _server(start, settings, start.ending)
 
     def stop() -> None:
@@ -142,7 +146,7 @@ def starting_server(
 
 
 def run(server: "uvicorn.Server", start: "Start", taken: socket.socket) -> None:
-    """Run the server until it is told to stop. What kept it from starting is raised."""
+    """Run the server until it is stopped. What kept it from starting is raised."""
     server.run(sockets=[taken])
     if start.error is not None:
         raise start.error
@@ -154,15 +158,12 @@ def uvicorn_server(app: "Starlette", library: Library) -> "uvicorn.Server":
 
 
 def _server(app: "App", settings: Settings, ending: Callable[[], None]) -> "uvicorn.Server":
-    try:
-        from germane.server.connections import timed
-        from germane.server.ending import Server
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "uvicorn", "web", "The server") from None
-    return Server(
+    optional("germane.server.connections", "The server")
+    optional("germane.server.ending", "The server")
+    return server_ending.Server(
         app,
         ending,
-        http=timed(settings.head_seconds, settings.take_seconds),
+        http=connections.timed(settings.head_seconds, settings.take_seconds),
         ws="none",
         proxy_headers=False,  # `safety.py` does it, for the proxies that were named
         log_level="warning",
@@ -194,8 +195,6 @@ def open_page(address: str) -> None:
         and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER"))
     ):
         return
-    import webbrowser
-
     webbrowser.open(address)
 
 

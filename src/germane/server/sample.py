@@ -24,7 +24,7 @@ SCREENED = "tumour AND segmentation"
 EACH = 65
 """Abstracts of a sub-topic."""
 BORROWS = 7
-"""One abstract in so many speaks of a neighbouring sub-topic too."""
+"""One abstract in this many has words of a neighbouring sub-topic too."""
 
 _SURNAMES = (
     "Abe", "Adeyemi", "Ahmed", "Andersen", "Banerjee", "Bauer", "Castillo", "Chen", "Costa", "Dubois", "Eriksen",

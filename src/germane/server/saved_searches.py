@@ -59,7 +59,7 @@ class _Held:
 
 
 class SavedSearches:
-    """Saves searches, marks their results and ranks them anew; what was acknowledged is in the workspace."""
+    """Saves searches, marks their results and re-ranks them; what was acknowledged is in the workspace."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -81,10 +81,10 @@ class SavedSearches:
         """Mark a result: relevant, not_relevant or unmarked. It is on disk when this returns."""
         if mark not in MARKS:
             raise ParameterError(f"a mark is {', '.join(MARKS)}, not '{mark}'")
-        held = self._opened(number)
-        if all(result.document != document for result in held.results):
+        opened = self._opened(number)
+        if all(result.document != document for result in opened.results):
             raise ParameterError(f"there is no result '{document}' in search {number}")
-        self._workspace.marks.mark(held.search, document, MARKS[mark])
+        self._workspace.marks.mark(opened.search, document, MARKS[mark])
 
     def undo(self, number: int) -> bool:
         """Take the latest mark back; False where there is none."""
@@ -128,28 +128,28 @@ class SavedSearches:
         page: slice = slice(None),
     ) -> Refined:
         """The search in the order that its marks and words ask for; what moved is told of the results of `page`."""
-        held = self._opened(number)
-        _check_method(number, len(held.results), method)
+        opened = self._opened(number)
+        _check_method(number, len(opened.results), method)
         edits = WordEdits(tuple(dropped), tuple(added), tuple((weighed or {}).items()))
-        with held.lock:
-            marks = self._workspace.marks.current(held.search)
-            if method != held.refiner.method:
-                held.refiner = _prepared(held.results, method)
-                held.now = held.before = None
+        with opened.lock:
+            marks = self._workspace.marks.current(opened.search)
+            if method != opened.refiner.method:
+                opened.refiner = _prepared(opened.results, method)
+                opened.now = opened.before = None
             state = (marks, edits)
-            if held.now is None or state != held.state:
-                held.refiner.remark(marks)
-                held.refiner.edit(dropped=edits.dropped, added=edits.added, weighed=dict(edits.weighed))
-                held.before = held.now
-                held.now, held.state = held.refiner.rank(), state
-            now = held.now
+            if opened.now is None or state != opened.state:
+                opened.refiner.remark(marks)
+                opened.refiner.edit(dropped=edits.dropped, added=edits.added, weighed=dict(edits.weighed))
+                opened.before = opened.now
+                opened.now, opened.state = opened.refiner.rank(), state
+            now = opened.now
             shown = {result.id for result in now.results[page]}
-            changes = {change.id: change for change in now.changes(held.before, shown)}
-            before = held.before.ranks if held.before is not None else {}
+            changes = {change.id: change for change in now.changes(opened.before, shown)}
+            before = opened.before.ranks if opened.before is not None else {}
             moved = sum(before.get(result.id, result.before) != result.rank for result in now.results)
             interest = now.interest(WORDS)
-        results = {result.document: result for result in held.results}
-        return Refined(held.search, results, now, changes, moved, interest, self.steps(held.search), edits)
+        results = {result.document: result for result in opened.results}
+        return Refined(opened.search, results, now, changes, moved, interest, self.steps(opened.search), edits)
 
     def marks(self, number: int) -> Marks:
         """The marks that hold."""
@@ -168,12 +168,12 @@ class SavedSearches:
 
     def groups(self, number: int) -> list[tuple[list[str], list[str]]]:
         """The topics among what is not wanted: words, and ids of results. None without a relevant and another mark."""
-        held = self._opened(number)
-        marks = self._workspace.marks.current(held.search)
+        opened = self._opened(number)
+        marks = self._workspace.marks.current(opened.search)
         if not marks.relevant:
             return []
         try:
-            found = _prepared(held.results, "mmem-aib").remark(marks).rank()
+            found = _prepared(opened.results, "mmem-aib").remark(marks).rank()
         except ParameterError:  # nothing is, or is taken for, not relevant: there is no rest to look into
             return []
         return [([word.word for word in part.words], list(part.ids)) for part in found.components]

@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
@@ -17,12 +17,15 @@ from germane.server.problems import ProblemError
 from germane.types import Document
 from germane.workspace import Workspace
 from germane.workspace.agreement import Agreement
+from germane.workspace.names import check_name
 from germane.workspace.screening import ReviewerScreening
 from germane.workspace.values import Conflict, Project
 
 IN_MEMORY = 8
 REASONS = ("wrong population", "wrong intervention", "wrong outcome", "wrong design", "not a study")
 """Reasons for exclusion, by the number keys, unless a project has its own."""
+MOST_REVIEWERS, LONGEST_NAME = 100, 100
+"""Reviewers whose decisions a file may hold, and characters of a reviewer's name."""
 DECISIONS = ("include", "exclude", "maybe", "undo", "redo", "skip")
 
 
@@ -86,9 +89,15 @@ class Screens:
 
         `decided`: what was said of them already, by id; `reviewer` is who said it where nobody is named.
         """
+        check_name(name, "a project")
         listed = list(documents)
         if not listed:
             raise ParameterError("a project needs records to read")
+        said: dict[str, dict[str, Verdict]] = {}
+        for document, verdicts in (decided or {}).items():
+            for verdict in verdicts:
+                said.setdefault(verdict.by.strip() or reviewer, {})[document] = verdict
+        _check_reviewers(said)
         known = {collection.name for collection in self._workspace.collections.all()}
         own = next(each for each in (name, *(f"{name} {n}" for n in range(2, 1000))) if each not in known)
         if name in {project.name for project in self._workspace.projects.all()}:
@@ -96,10 +105,6 @@ class Screens:
         collection = self._workspace.collections.create(own, "records of a screening project")
         self._workspace.collections.add(collection, listed)
         project = self._workspace.projects.create(name, collection, blind=blind)
-        said: dict[str, dict[str, Verdict]] = {}
-        for document, verdicts in (decided or {}).items():
-            for verdict in verdicts:
-                said.setdefault(verdict.by.strip() or reviewer, {})[document] = verdict
         for by, held in said.items():
             self._workspace.projects.join(project, by)
             self._workspace.projects.record(
@@ -281,3 +286,16 @@ def _not_next(session: ReviewSession, document: str) -> str:
 
 def _title(document: Document | None, name: str) -> str:
     return str(document.fields.get("title") or name) if document is not None else name
+
+
+def _check_reviewers(names: Collection[str]) -> None:
+    """Raise `ParameterError` for the reviewers of a file that could not have joined, or are too many to be people."""
+    if len(names) > MOST_REVIEWERS:
+        raise ParameterError(
+            f"the file holds decisions of {len(names):,} reviewers, where {MOST_REVIEWERS} are taken: keep theirs alone"
+        )
+    for name in names:
+        if len(name) > LONGEST_NAME or not name.isprintable():
+            raise ParameterError(
+                f"a reviewer's name is one line of at most {LONGEST_NAME} characters, not {name[:40]!r} in the file"
+            )

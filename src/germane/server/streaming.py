@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import anyio.to_thread
-import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,7 +14,7 @@ from germane.server.library import Library
 from germane.server.listing import Listing, Row, about, pieces, safe_link, sources_of
 from germane.server.problems import ProblemError
 from germane.server.rendering import Renderer
-from germane.server.sending import Streamed
+from germane.server.sending import EventStream, event
 from germane.server.view_state import PAGE, ViewState
 from germane.workspace.values import Result
 
@@ -27,9 +26,9 @@ async def find_stream(library: Library, renderer: Renderer, aside: Aside, reques
     place = ViewState.of(request.url.query, library.settings)
     if not place.q:
         raise ProblemError(422, "the query is empty")
-    finding.sources_named(library, place.source)  # complains before anything streams
-    streamed = aside.streamed(_events(library, renderer, request, place))
-    return Streamed(streamed, media_type="text/event-stream")
+    finding.sources_named(library, place.source)  # complain before anything streams
+    library.engine(place.c)
+    return EventStream(aside.streamed(_events(library, renderer, request, place)))
 
 
 async def _events(library: Library, renderer: Renderer, request: Request, place: ViewState) -> AsyncIterator[bytes]:
@@ -40,14 +39,14 @@ async def _events(library: Library, renderer: Renderer, request: Request, place:
             request, "parts/results.html", view="search", title=place.q, shown=shown, place=place, kept=[], methods=(),
             sources=(), first=library.first, size=0,
         )  # fmt: skip
-        yield b"event: list\ndata: " + orjson.dumps({"html": bytes(page.body).decode()}) + b"\n\n"
+        yield event("list", {"html": bytes(page.body).decode()})
     if found is None or not len(found):
-        yield b"event: done\ndata: {}\n\n"
+        yield event("done", {})
         return
     whole = found
     kept = await anyio.to_thread.run_sync(lambda: finding.save_found(library, whole))
     address = replace(place, s=kept.id).url()
-    yield b"event: done\ndata: " + orjson.dumps({"address": address}) + b"\n\n"
+    yield event("done", {"address": address})
 
 
 def _listing(library: Library, place: ViewState, found: FoundList) -> Listing:

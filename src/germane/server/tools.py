@@ -4,16 +4,22 @@ An assistant names collections, sources and topics by name, and documents by id:
 else on this machine or in its network is reached through here.
 """
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
-from germane.engine.requests import ExplainRequest, RankingRequest, SearchRequest
+from germane.declare import MCP, check, made, offered, schema
+from germane.declare import Field as Declared
+from germane.engine.requests import QUERY, ExplainRequest, SearchRequest
 from germane.errors import ParameterError
 from germane.metasearch.search import MetaSearch
 from germane.refine.refiner import Refiner
 from germane.server import topics
-from germane.server.budget import MOST_FILTERS, MOST_IDS, MOST_SOURCES
+from germane.server.budget import MOST_IDS, MOST_SOURCES
 from germane.server.finding import notes_of, save_found, sources_named
 from germane.server.library import Library
 from germane.server.listing import safe_link
@@ -27,28 +33,50 @@ from germane.workspace import values
 SHOWN = 50
 """The longest list that is told."""
 
-Query = Annotated[
-    str,
-    Field(
-        json_schema_extra={"maxLength": 2_000},  # refused in our own words
-        description="Words, or the query language: phrases in quotes, AND, OR, NOT, field:value.",
-    ),
-]
+Query = Annotated[str, WithJsonSchema({**schema(QUERY.at(MCP)), "description": QUERY.help})]
 Count = Annotated[int, Field(ge=1, le=SHOWN, description="How many results.")]
 Id = Annotated[str, Field(max_length=500, description="The id of a document, as a search gave it.")]
 Ids = Annotated[list[Id], Field(max_length=2 * MOST_IDS, description="Ids of documents, as a search gave them.")]
 Name = Annotated[str, Field(max_length=200, description="The name of a collection; empty: the first.")]
-Filtering = Annotated[
-    dict[str, Any],
-    Field(
-        max_length=MOST_FILTERS,
-        description='Fields that documents must have: {"journal": "Nature", "year": {">=": 2010}}; lists: any of.',
-    ),
-]
 Kept = Annotated[
     int | None,
     Field(ge=1, le=10**11, description="The number of a saved search; without it the query is searched anew."),
 ]
+
+
+def asking(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a tool the arguments of a request, which it has as its own first one; the texts of `schema` describe them.
+
+    Every value is read by its field, not by pydantic: so that every door says alike what is wrong with it.
+    """
+    fields = offered(kind, MCP)
+
+    def decorate(tool: Callable[..., Any]) -> Callable[..., Any]:
+        itself, _, *others = inspect.signature(tool).parameters.values()
+        arguments = map(_argument, fields)
+        signature = inspect.signature(tool).replace(parameters=[itself, *arguments, *others])
+
+        @functools.wraps(tool)
+        def call(*positional: Any, **named: Any) -> Any:
+            values = signature.bind(*positional, **named).arguments
+            pairs = [(field, values.pop(field.name)) for field in fields if field.name in values]
+            checked = {field.name: check(field, value) for field, value in pairs if value not in (None, "", {})}
+            return tool(values.pop(itself.name), made(kind, checked, MCP), **values)
+
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        return call
+
+    return decorate
+
+
+def _argument(field: Declared) -> inspect.Parameter:
+    """Return the argument of a field. Texts are texts for MCP, which reads others that look like JSON as JSON."""
+    kind: Any = str if field.kind in ("string", "id") and not field.many else Any
+    annotation = Annotated[kind, WithJsonSchema({**schema(field), "description": field.help})]
+    default = inspect.Parameter.empty if field.required else field.default
+    return inspect.Parameter(
+        field.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation
+    )
 
 
 class Tools:
@@ -63,23 +91,11 @@ class Tools:
     def __init__(self, library: Library, *, keeps: bool = False) -> None:
         self._library, self._keeps = library, keeps
 
-    def search(
-        self,
-        query: Query,
-        k: Count = 10,
-        offset: Annotated[int, Field(ge=0, le=10_000, description="Results to leave out first.")] = 0,
-        collection: Name = "",
-        model: Annotated[
-            str, Field(max_length=100, description="adaptive, bm25, dirichlet, jm, tfidf ...; empty: the default.")
-        ] = "",
-        filter: Filtering = {},  # noqa: B006
-    ) -> Results:
+    @asking(SearchRequest)
+    def search(self, request: SearchRequest, collection: Name = "") -> Results:
         """Search a collection and give the best documents, each with the passage that shows why it was found."""
-        self._check(query, offset)
-        request = SearchRequest(
-            query, k, RankingRequest(model or None), offset=offset, snippets=True, filter=filter or None
-        )
-        answer = self._library.answer(collection, request)
+        self._check(request.query, request.offset)
+        answer = self._library.answer(collection, replace(request, snippets=True))
         results = [
             Result(hit.id, _title(Document(hit.id, hit.fields)), safe_link(hit.fields), hit.score,
                    hit.snippet.text if hit.snippet is not None else "")
@@ -105,17 +121,18 @@ class Tools:
         """Read a document whole; the same as `get`, under the name that some assistants look for."""
         return self.get(id)
 
-    def explain(self, query: Query, id: Id, collection: Name = "") -> Why:
+    @asking(ExplainRequest)
+    def explain(self, request: ExplainRequest, collection: Name = "") -> Why:
         """Say why a document has its score for a query: what each word adds."""
-        self._check(query)
-        found = self._library.answer(collection, ExplainRequest(query, id))
+        self._check(request.query)
+        found = self._library.answer(collection, request)
         words = [Part(part.word, part.count, part.impact * found.norm) for part in found.parts]
         rest = found.constant + found.document + found.prior
         if found.second is not None:  # a learnt model was promoted
             counts = {part.word: part.count for part in found.parts}
             words = [Part(part.word, counts.get(part.word, 0), part.impact) for part in found.second.parts]
             rest = found.second.constant + found.second.first_weight * found.second.first_score
-        return Why(id, found.model, found.score, words, rest)
+        return Why(found.doc_id, found.model, found.score, words, rest)
 
     def refine(
         self,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from germane.errors import ParameterError, UnknownDocumentError
+from germane.lazy import on_first_use
 from germane.server.operations import PREFIX
 from germane.server.safety import feed_key
 from germane.stream import Watch
@@ -33,6 +34,10 @@ from germane.track.missed import BIN
 from germane.track.thresholds import Costs, costs_at, thresholds
 from germane.types import RESULT_FIELDS, Document, text_of
 
+with on_first_use(__name__):
+    from germane.evaluate import detection
+    from germane.stream import reports
+
 if TYPE_CHECKING:
     from germane.engine import Engine
     from germane.server.library import Library
@@ -56,7 +61,7 @@ IN_DIGEST = 1_000
 KNOWN_WORDS = 200
 """Words of a topic whose weights over time are looked up."""
 DEAREST, CHEAPEST = 200.0, 0.5
-"""What a miss may cost, in false alarms."""
+"""Largest and smallest cost of a miss, in false alarms."""
 
 
 class WordRow(NamedTuple):
@@ -82,18 +87,18 @@ class TopicView:
 
     @property
     def missed(self) -> str:
-        """What it is estimated to miss, in words; empty where too few were judged."""
+        """Estimated share of missed documents in words; empty where too few were judged."""
         return missed_told(self.topic)
 
     @property
     def needed(self) -> int:
-        """How many more judgements an estimate needs."""
+        """Number of further judgements that an estimate needs."""
         return max(FEWEST - self.topic.judged_on - self.topic.judged_off, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Dial:
-    """Where the threshold stands, or would after a shift by so many bins: the cost of a miss in false alarms, how many
+    """Where the threshold stands, or would after a shift by some bins: the cost of a miss in false alarms, how many
     of the hits so far lie above it, and, where somebody judged, misses, false alarms and the curve they lie on."""
 
     shift: int
@@ -110,12 +115,12 @@ class Dial:
 
     @property
     def missed(self) -> str:
-        """How many of what was judged relevant lie below the threshold, in words."""
+        """Share of the relevant documents that lie below the threshold, in words."""
         return share_told(self.point[0] if self.point else 0.0, self.judged[0])
 
     @property
     def alarms(self) -> str:
-        """How many of what was judged not relevant lie above it, in words."""
+        """Share of the documents judged not relevant that lie above it, in words."""
         return share_told(self.point[1] if self.point else 0.0, self.judged[1])
 
 
@@ -168,13 +173,13 @@ def shift_threshold(library: "Library", name: str, shift: int) -> None:
 
 
 def digest_view(library: "Library", name: str, since: str | None) -> Digest:
-    """What a topic delivered, copies of a story together."""
+    """Return the deliveries of a topic, copies of a story together."""
     with library.tracking:
         return digest_of(_opened(library), name, since=since, last=IN_DIGEST, most=MOST_CHARACTERS)
 
 
 def feed_of(library: "Library", name: str) -> bytes:
-    """What a topic delivered last, as an Atom feed."""
+    """Return the last deliveries of a topic as an Atom feed."""
     with library.tracking:
         watch = _opened(library)
         at = watch.topic(name).at
@@ -183,15 +188,15 @@ def feed_of(library: "Library", name: str) -> bytes:
 
 
 def feed_address(library: "Library", name: str) -> str:
-    """Where the feed of a topic is. Where the server asks for a token, the address has a key for this feed alone: feed
-    readers send no headers, and an address is no place for the token itself."""
+    """Return the address of a topic's feed. Where the server asks for a token, the address has a key for this feed
+    alone: feed readers send no headers, and an address is no place for the token itself."""
     path = f"{PREFIX}/topics/{quote(name, safe='')}/feed"
     tokens = library.settings.all_tokens
     return f"{path}?key={feed_key(tokens[0].value, name)}" if tokens else path
 
 
 def _reach(watch: Watch, name: str) -> tuple[int, int]:
-    """How far the threshold can be moved, in bins: until a miss costs `DEAREST` or `CHEAPEST` false alarms."""
+    """Return the range of the threshold in bins: until a miss costs `DEAREST` or `CHEAPEST` false alarms."""
     costs = Costs(**watch.topic(name).settings["costs"])
     now = thresholds(costs).decision
     ends = [thresholds(Costs(miss * costs.false_alarm, costs.false_alarm, costs.p_target)).decision
@@ -201,9 +206,7 @@ def _reach(watch: Watch, name: str) -> tuple[int, int]:
 
 def _report(watch: Watch, name: str) -> "TrackReport":
     """The report on a topic, over the latest documents."""
-    from germane.stream.reports import report_of
-
-    return watch.cached("report", name, lambda: report_of(watch, name, most=MOST_AT_ONCE))
+    return watch.cached("report", name, lambda: reports.report_of(watch, name, most=MOST_AT_ONCE))
 
 
 def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
@@ -219,14 +222,12 @@ def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
     best: tuple[float, float] | None = None
     judged = 0, 0
     if report.response.detection is not None:
-        from germane.evaluate.detection import min_cost
-
         found = report.curve
         judged = report.response.detection.on_topic, report.response.detection.off_topic
         curve = tuple(zip(found.p_miss.tolist(), found.p_fa.tolist(), strict=True))
         place = int((found.thresholds >= decision).sum()) - 1  # they descend, and what has this score is accepted
         point = curve[max(place, 0)]
-        least = min_cost(found, p_target=moved.p_target, cost_miss=moved.miss, cost_fa=moved.false_alarm)
+        least = detection.min_cost(found, p_target=moved.p_target, cost_miss=moved.miss, cost_fa=moved.false_alarm)
         best = least.p_miss, least.p_fa
     return Dial(
         shift, lowest, highest, decision, moved.miss / moved.false_alarm, above,

@@ -1,7 +1,7 @@
 """Whose turn it is: callers share the workers fairly, and costly requests hold at most some of them.
 
 Of the callers that wait the one goes next that has the fewest requests under way, and of equal ones the one that has
-used least of late; a caller's own requests go in their order. So whoever sends many waits for them alone. Where there
+used least of late; a caller's own requests go in their order. So who sends many waits for them alone. Where there
 are `SEVERAL` workers, one is kept for callers that have used at most half of what callers use on average: they find it
 free. A costly request that may not begin yet holds up no other. Not safe for threads: an event loop asks.
 """
@@ -88,7 +88,7 @@ class Turns:
         return turn
 
     def give_back(self, name: str, *, costly: bool, used: float = 0.0) -> None:
-        """A turn has ended, and used so many seconds of a processor."""
+        """End a turn, which used `used` seconds of a processor."""
         self._free += 1
         self._free_costly += costly
         for caller in self._callers.values():
@@ -98,7 +98,7 @@ class Turns:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Give free workers to whoever is next."""
+        """Give free workers to the next callers."""
         while self._free:
             able = []
             light = sum(caller.used for caller in self._callers.values()) / max(len(self._callers), 1) / 2

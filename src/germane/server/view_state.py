@@ -1,4 +1,4 @@
-"""Where somebody is in the search view, as its address says it: every view is a URL."""
+"""State of the search view, as its address encodes it: every view is a URL."""
 
 import re
 from collections.abc import Mapping
@@ -23,9 +23,9 @@ PAGE = 20
 SORTS = ("", "-year", "year", "title")
 _MANY = ("f", "drop", "add", "source", "weigh")
 _OF_THE_LIST = {"q", "c", "f", "s", "model", "sort"}
-"""What decides which results there are: with other ones, groups are others too."""
+"""Parameters that decide the results, and with them the groups."""
 _LEARNT = re.compile(r"[a-z][a-z0-9_-]{0,63}(@[0-9]{1,6})?")
-"""What a learnt model may be called, with its version or without."""
+"""Pattern of a learnt model's name, with its version or without."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from germane import kept_kernels
+from germane import kernel_cache
 from germane.engine.compiling import warm_up_apart
 from germane.errors import GermaneError
 from germane.lazy import compiler_is_loaded, load_compiler, wait_for_kernels
@@ -45,9 +45,9 @@ class Warming:
         """Compile what is not kept and load it. Kernels that cannot be kept are compiled here, if they come first, and
         not at all otherwise."""
         if not compiler_is_loaded():
-            if not kept_kernels.are_kept():
+            if not kernel_cache.are_kept():
                 self._compile()
-            if self._closed or not (self.comes_first or kept_kernels.are_kept()):
+            if self._closed or not (self.comes_first or kernel_cache.are_kept()):
                 return
             load_compiler()
         with suppress(GermaneError):  # whoever searches is told

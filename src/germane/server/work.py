@@ -1,4 +1,4 @@
-"""What the kinds of jobs do (`jobs.py` has when, and how they end)."""
+"""Work of each kind of job (`jobs.py` has when, and how they end)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -13,6 +13,7 @@ from germane.data.owned import make_private_folder
 from germane.data.writing import write_documents
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES
 from germane.server import finding, topics
 from germane.server.exports import ENDINGS, harmless
@@ -21,6 +22,10 @@ from germane.server.jobs import Progress, Runner
 from germane.server.leftovers import forget_old
 from germane.types import Document
 from germane.workspace.values import Result, Search
+
+with on_first_use(__name__):
+    from germane import clicks
+    from germane.latent import projection
 
 if TYPE_CHECKING:
     from germane.clicks import ClickRules, ClickStore
@@ -60,8 +65,6 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
     Where the clicked titles have fewer words than the model has dimensions, and nobody said how many it is to have, it
     has half as many as there are words.
     """
-    from germane.latent.projection import TooManyDimensionsError  # loads SciPy
-
     progress.step("reading clicks")
     name = settings.get("collection") or library.first
     engine = library.engine(name)
@@ -80,7 +83,7 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
     with history(library.home, library.events, name) as store:
         try:
             report = learn(store, **given)
-        except TooManyDimensionsError as error:
+        except projection.TooManyDimensionsError as error:
             if "n_dimensions" in given:
                 raise
             report = learn(store, **given, n_dimensions=max(1, error.n_words // 2))
@@ -92,10 +95,8 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
 
 
 def click_rules(min_users: int) -> "ClickRules":
-    """How the server's own log is read: a query that fewer visitors typed is in no pair."""
-    from germane.clicks import ClickRules, PairRules
-
-    return ClickRules(pairs=PairRules(min_users), memory_mb=MEMORY, threads=THREADS)
+    """Rules of reading the server's log: a query that fewer visitors typed is in no pair."""
+    return clicks.ClickRules(pairs=clicks.PairRules(min_users), memory_mb=MEMORY, threads=THREADS)
 
 
 def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -108,7 +109,7 @@ def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress)
 
 
 def _searched_again(library: "Library", search: Search) -> Search:
-    """The same search in its own collection, as it is now."""
+    """Repeat a search in its collection, as it is now."""
     model = search.settings.get("model")
     ranking = RankingRequest(model if model in MODEL_NAMES and model != DEFAULT_MODEL else None)
     wanted = search.settings.get("filter")
@@ -179,7 +180,7 @@ KINDS: Mapping[str, Kind] = {
 
 
 def runner_of(library: "Library", kinds: Mapping[str, Kind] = KINDS) -> Runner:
-    """What does the jobs of a library, and takes old clicks out of its log."""
+    """Worker that does the jobs of a library and removes old clicks from its log."""
     bound = {name: partial(work, library) for name, work in kinds.items()}
     return Runner(library.workspace.jobs, library.home, bound, partial(forget_old_clicks, library))
 

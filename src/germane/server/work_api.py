@@ -9,18 +9,26 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import anyio
 
 from germane.data.owned import open_owned
+from germane.declare import Field
 from germane.engine.models.values import GateReport, ModelVersion
 from germane.latent.names import LATENT_NAMES
+from germane.lazy import on_first_use
 from germane.server.api import COLLECTION, FORMAT, ON_KNOWN, K, members, text
 from germane.server.exports import PIECE, TYPES, Attachment
 from germane.server.jobs import has_ended
-from germane.server.operations import Given, Media, Operation, Parameter
+from germane.server.operations import Given, Media, Operation
 from germane.server.problems import ProblemError
 from germane.server.requested import requested
 from germane.server.responses import JobResponse, JobsResponse, ModelsResponse
 from germane.server.roles import Role
 from germane.server.withholding import shown_report, shown_version
 from germane.workspace.jobs import STATES
+
+with on_first_use(__name__):
+    from germane import clicks
+    from germane.engine.models import model_store
+    from germane.learning import loop
+    from germane.server import finding, histories, work
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -29,10 +37,10 @@ if TYPE_CHECKING:
     from germane.workspace.values import Job
 
 LOOK_SECONDS = 0.25
-"""How often a stream of a job's progress looks for news."""
-JOB = Parameter("job", "the number of a job", "integer", "path", least=1, most=10**11)
-VERSION = Parameter("version", "a version, as clicks@3; clicks is the one that serves", where="path", most=100)
-NAME = Parameter("name", "the name of a learnt model", where="path", most=64)
+"""Seconds between two looks of a stream at a job's progress."""
+JOB = Field("job", "the number of a job", "integer", "path", least=1, most=10**11)
+VERSION = Field("version", "a version, as clicks@3; clicks is the one that serves", where="path", most=100)
+NAME = Field("name", "the name of a learnt model", where="path", most=64)
 MODELS = "/collections/{collection}/models"
 
 
@@ -70,25 +78,20 @@ def new_import(library: "Library", given: Given) -> JobResponse:
 
 
 def new_training(library: "Library", given: Given) -> JobResponse:
-    from germane.engine.models.model_store import check_name
-    from germane.learning.loop import LearnSettings
-
     body = given.body
     library.engine(body.get("collection"))
-    check_name(body.get("name", "clicks"))
+    model_store.check_name(body.get("name", "clicks"))
     hold_out, share = body.get("hold_out", "query"), body.get("share", 0.2)
     try:  # complains before the work begins
-        LearnSettings(body.get("model", "wtm"), body.get("parameters", {}), hold_out, share)
+        loop.LearnSettings(body.get("model", "wtm"), body.get("parameters", {}), hold_out, share)
     except TypeError as error:
         raise ProblemError(422, f"a parameter of the model cannot be used: {error}") from None
     return described(library.jobs.add("train", body))
 
 
 def new_refresh(library: "Library", given: Given) -> JobResponse:
-    from germane.server.finding import sources_named
-
     search = library.saved_searches.search(given.body["search"])
-    sources_named(library, [name for name in search.source.split(",") if name])
+    finding.sources_named(library, [name for name in search.source.split(",") if name])
     return described(library.jobs.add("refresh", given.body))
 
 
@@ -144,13 +147,12 @@ async def progress_of(
 
 
 def models(library: "Library", given: Given) -> ModelsResponse:
-    from germane.clicks import ClickRules
-    from germane.learning.loop import health
-
     engine = library.engine(given["collection"])
     store = engine.models
     lines = {
-        name: health(engine, name, None, ClickRules()).line for name in store.names() if store.serving(name) is not None
+        name: loop.health(engine, name, None, clicks.ClickRules()).line
+        for name in store.names()
+        if store.serving(name) is not None
     }
     return ModelsResponse(tuple(_shown(library, given, each) for each in store.versions()), lines)
 
@@ -171,11 +173,6 @@ def gate(library: "Library", given: Given) -> GateReport:
 
 
 def compare(library: "Library", given: Given) -> GateReport:
-    from germane.learning.loop import LearnSettings
-    from germane.learning.loop import compare as compared
-    from germane.server.histories import history
-    from germane.server.work import click_rules
-
     engine = library.engine(given["collection"])
     baseline = None if given["baseline"] == "plain" else given["baseline"]
     least = library.settings.min_users
@@ -186,9 +183,9 @@ def compare(library: "Library", given: Given) -> GateReport:
         )
     for each in (given["candidate"], *([baseline] if baseline else ())):
         engine.models.version(each)
-    with history(library.home, library.events, given["collection"]) as store:
-        report = compared(
-            engine, store, given["candidate"], baseline, settings=LearnSettings(), rules=click_rules(users)
+    with histories.history(library.home, library.events, given["collection"]) as store:
+        report = loop.compare(
+            engine, store, given["candidate"], baseline, settings=loop.LearnSettings(), rules=work.click_rules(users)
         )
     return shown_report(report, given.role, least)
 
@@ -217,7 +214,7 @@ IMPORT = members(
     on_duplicate={"type": "string", "enum": list(ON_KNOWN)}, incomplete={"type": "boolean"},
 )  # fmt: skip
 EXPORT = members((), collection=text(200), format={"type": "string", "enum": list(FORMAT.choices)})
-MIN_USERS = Parameter(
+MIN_USERS = Field(
     "min_users", "a query that fewer visitors typed does not count; not below what the server was told", "integer",
     least=1, most=10**6,
 )  # fmt: skip
@@ -231,7 +228,7 @@ STREAM = Operation(
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/jobs", "Work in the background, the latest first", jobs, JobsResponse, (
-        K, Parameter("state", "those in this state", choices=STATES))),
+        K, Field("state", "those in this state", choices=STATES))),
     Operation("GET", "/jobs/{job}", "A job", job, JobResponse, (JOB,)),
     Operation("GET", "/jobs/{job}/file", "What an export wrote", job_file, FILE, (JOB,)),
     Operation("POST", "/jobs/{job}/cancel", "Stop a job; what it did until then is kept", cancel, JobResponse, (JOB,),
@@ -249,8 +246,8 @@ OPERATIONS: tuple[Operation, ...] = (
               JobResponse, body=members((), collection=text(200)), role=Role.MARKER, **BEGUN),
     Operation("GET", MODELS, "The learnt models of a collection", models, ModelsResponse, (COLLECTION,)),
     Operation("GET", "/collections/{collection}/comparison", "Two versions on held-out clicks, as the gate does it",
-              compare, GateReport, (COLLECTION, Parameter("candidate", "a version", required=True, least=1, most=100),
-                                    Parameter("baseline", "another, or plain for the plain ranking", most=100,
+              compare, GateReport, (COLLECTION, Field("candidate", "a version", required=True, least=1, most=100),
+                                    Field("baseline", "another, or plain for the plain ranking", most=100,
                                               default="plain"), MIN_USERS), role=Role.ADMIN),
     Operation("GET", f"{MODELS}/{{version}}", "A version: what it was learnt from, and how it fared", model,
               ModelVersion, (COLLECTION, VERSION)),

@@ -28,14 +28,14 @@ from germane.server.running import GRACE, listening, open_library, run, starting
 from germane.server.settings import Settings
 
 QUICK = 5.0
-"""A process that ends before it is ready, or within so many seconds of its start, did not start well."""
+"""A process that ends before it is ready, or within this many seconds of its start, did not start well."""
 MOST_QUICK = 3
-"""So many of them in a row, and there is no use in going on."""
+"""After this many of them in a row the server gives up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What each process opens."""
+    """Indexes, settings and workspace that each process opens."""
 
     indexes: tuple[Path, ...]
     settings: Settings

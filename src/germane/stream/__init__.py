@@ -5,7 +5,7 @@ State is in a workspace, so that a restart loses no document and no notification
 
 from typing import TYPE_CHECKING
 
-from germane.lazy import Extra, lazy_exports
+from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.stream.arrivals import Arrival
@@ -21,5 +21,5 @@ __getattr__, __dir__ = lazy_exports(
         "values": ["FollowedTopic", "Judged", "Processed", "Sighting"],
         "watch": ["Watch"],
     },
-    Extra("sqlalchemy", "sqlalchemy", "workspace", "Following a stream"),
+    "Following a stream",
 )

@@ -6,11 +6,15 @@ import hmac
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from germane.lazy import on_first_use
 from germane.metasearch.answers import SourceError
 from germane.metasearch.calls import Call, Policy
 from germane.metasearch.clock import Clock
 from germane.metasearch.payload import Payload
 from germane.metasearch.rates import SHARED, Buckets, Rate
+
+with on_first_use(__name__):
+    from germane import metasearch
 
 Value = TypeVar("Value")
 
@@ -25,7 +29,7 @@ OWN = (
     "If you trust it, give that address itself in place of the one that led there, its host as a number or localhost "
     "(http://10.0.0.7/feed)"
 )
-"""What to do where an address that is not public was refused."""
+"""Advice where an address that is not public was refused."""
 _SENT = frozenset({201, 202, 203, 204, 205})
 
 
@@ -36,7 +40,7 @@ class Fetcher:
         self.clock, self._buckets, self._retries = clock or Clock(), buckets, retries
 
     def feed(self, url: str, validators: Mapping[str, str], max_bytes: int) -> Payload:
-        """What is at the address; status 304 where it has not changed since the answer with these validators."""
+        """Fetch an address; status 304 where it has not changed since the answer with these validators."""
         asked = {"If-None-Match": validators.get("etag", ""), "If-Modified-Since": validators.get("last_modified", "")}
         headers = {name: value for name, value in asked.items() if value}
         accept = "application/atom+xml, application/rss+xml, application/xml;q=0.9, */*;q=0.5"
@@ -57,11 +61,9 @@ class Fetcher:
         return min(FIRST_WAIT * 2.0 ** min(failures - 1, 20), LONGEST_WAIT)
 
     def _asked(self, call: Call, policy: Policy, seconds: float, parse: Callable[[Payload], Value]) -> Value:
-        from germane.metasearch import Conversation, Web
-
         async def talk() -> Value:
-            async with Web(clock=self.clock, buckets=self._buckets, agent=AGENT) as web:
-                talking = Conversation(web, call.url, policy, web.clock.now() + seconds)
+            async with metasearch.Web(clock=self.clock, buckets=self._buckets, agent=AGENT) as web:
+                talking = metasearch.Conversation(web, call.url, policy, web.clock.now() + seconds)
                 try:
                     async with asyncio.timeout(seconds):
                         return await talking.ask(call, parse)
@@ -73,8 +75,8 @@ class Fetcher:
         except SourceError as error:
             if error.failure.kind != "address":
                 raise
-            told = str(error).partition("; ")[0]
-            raise SourceError("address", f"{told}. {OWN}") from None
+            message = str(error).partition("; ")[0]
+            raise SourceError("address", f"{message}. {OWN}") from None
 
 
 def signature(body: bytes, secret: str) -> str:

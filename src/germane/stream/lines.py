@@ -43,8 +43,8 @@ def lines_of(pieces: Iterable[bytes], source: str, intake: Intake) -> Iterator[t
 
 
 def _tell_long(source: str, number: int, intake: Intake) -> None:
-    told = f"a line of more than {MAX_LINE:,} bytes, which is passed over"
-    intake.trouble(str(InputError(told, source=source, line=number)))
+    reason = f"a line of more than {MAX_LINE:,} bytes, which is passed over"
+    intake.trouble(str(InputError(reason, source=source, line=number)))
 
 
 def line_arrival(line: bytes, number: int, source: str, intake: Intake) -> Arrival | None:
@@ -57,8 +57,8 @@ def line_arrival(line: bytes, number: int, source: str, intake: Intake) -> Arriv
             raise ValueError("a JSON object is needed")
     except ValueError as error:
         reason = f"not valid JSON ({error.msg})" if isinstance(error, orjson.JSONDecodeError) else str(error)
-        told = f"{reason}: {line[:60].decode(errors='replace')}"
-        intake.trouble(str(InputError(told, source=source, line=number)))
+        message = f"{reason}: {line[:60].decode(errors='replace')}"
+        intake.trouble(str(InputError(message, source=source, line=number)))
         return None
     intake.odd.update(mended)
     return Arrival.of(

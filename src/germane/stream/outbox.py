@@ -83,8 +83,8 @@ class Outbox:
 
 def _refusals(trouble: str) -> int:
     """How many times in a row a message was refused, by what is kept of the last time."""
-    found = _REFUSED.match(trouble)
-    return int(found[1]) if found else 0
+    matched = _REFUSED.match(trouble)
+    return int(matched[1]) if matched else 0
 
 
 def _secret(variable: str) -> str | None:

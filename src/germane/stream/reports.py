@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 from germane.data import read_qrels
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.stream.health import EVERYTHING, health_of, replayed, timeline_of
 from germane.stream.responses import Day, DetectionResponse, TopicResponse, TrackReportResponse
 from germane.stream.watch import Watch
+
+with on_first_use(__name__):
+    from germane.evaluate import detection
 
 if TYPE_CHECKING:
     from germane.evaluate.detection import DetectionCurve
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TrackReport:
-    """What is told of a topic, and the curve to draw."""
+    """Return the report about a topic, and the curve to draw."""
 
     response: TrackReportResponse
     _curve: "DetectionCurve | None"
@@ -55,16 +59,15 @@ def report_of(watch: Watch, name: str, qrels: str | Path | None = None, *, most:
     target = [known.get(trial.document, False) for trial in trials]
     if all(target) or not any(target):
         return TrackReport(TrackReportResponse(topic, timeline, None), None)
-    from germane.evaluate.detection import detection_curve, min_cost, normalised_cost  # they load SciPy's statistics
 
     scores = [trial.score for trial in trials]
     costs = watch.topic(name).settings["costs"]
     weights = {"p_target": costs["p_target"], "cost_miss": costs["miss"], "cost_fa": costs["false_alarm"]}
-    curve = detection_curve(scores, target)
-    best = min_cost(curve, **weights)
+    curve = detection.detection_curve(scores, target)
+    best = detection.min_cost(curve, **weights)
     missed = sum(hit and score < topic.decision for hit, score in zip(target, scores, strict=True)) / sum(target)
     off = len(target) - sum(target)
     alarms = sum(not hit and score >= topic.decision for hit, score in zip(target, scores, strict=True)) / off
-    cost = float(normalised_cost(missed, alarms, **weights))
+    cost = float(detection.normalised_cost(missed, alarms, **weights))
     found = DetectionResponse(by, sum(target), off, missed, alarms, cost, best.cost, best.threshold)
     return TrackReport(TrackReportResponse(topic, timeline, found), curve)

@@ -41,6 +41,7 @@ from germane.track.topics import TopicSet, moved_tally
 from germane.types import RESULT_FIELDS, Document
 from germane.workspace import Workspace
 from germane.workspace.database import refusing
+from germane.workspace.names import check_name
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -188,8 +189,7 @@ class Watch:
         found = []
         with self._changing() as (connection, memory):
             for name, seeds in topics.items():
-                if not name.strip() or not name.isprintable():
-                    raise ParameterError(f"a topic needs a name that can be printed on one line, not {name!r}")
+                check_name(name, "a topic")
                 if name in memory.topics:
                     raise ParameterError(f"there is a topic '{name}' already")
                 follower = Follower.start(following, [memory.maker.bag(seed) for seed in seeds], memory.reference)

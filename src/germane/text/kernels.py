@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Bytes to tokens: the loops of bulk analysis.
 
 Indices are cast to unsigned where they are used, which spares Numba's test for negative ones.
@@ -7,11 +8,11 @@ import numpy as np
 from numba import uint32, uint64
 
 from germane.jit import njit
-from germane.text.instructions import eight
+from germane.text.instruction_kernels import eight
 from germane.text.tokenizer import MAX_TOKEN_BYTES
 
 DONE, GROW, NEW_PAGE = range(3)
-"""What `fold` returns: finished, or resume after making more room, or after adding a page of characters."""
+"""Results of `fold`: finished, or resume after making more room, or after adding a page of characters."""
 
 POS, DOC, OUT, PAGE = range(4)
 """Places in its state: next byte, text, how much was written; the page that is missing."""

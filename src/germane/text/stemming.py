@@ -10,7 +10,11 @@ from threading import Lock
 from typing import TypeAlias
 
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.text.lemmas import LEMMA, lemma, lemmas
+
+with on_first_use(__name__):
+    import Stemmer
 
 Stem: TypeAlias = Callable[[str], str]
 StemAll: TypeAlias = Callable[[Sequence[str]], list[str]]
@@ -20,8 +24,6 @@ STEM_CACHE_SIZE = 1 << 16
 
 def stemmer_names() -> list[str]:
     """The names `stemmer` knows, "none" and "lemma" first."""
-    import Stemmer
-
     return ["none", LEMMA, *sorted(Stemmer.algorithms())]
 
 
@@ -43,8 +45,6 @@ def stemmer(name: str) -> StemAll:
         return list
     if name == LEMMA:
         return lemmas
-    import Stemmer
-
     stem_words: StemAll = Stemmer.Stemmer(name, 0).stemWords
     lock = Lock()  # a Snowball stemmer works in a buffer of its own
 

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The table of words (`text.word_table`): hashing, finding and entering, eight bytes at a time.
 
 The table is four arrays. Word `i` occupies `arena[starts[i]:starts[i + 1]]` and has the hash `hashes[i]`; `slots` is an
@@ -12,10 +13,10 @@ import numpy as np
 from numba import uint64
 
 from germane.jit import njit
-from germane.text.instructions import eight, fetch
+from germane.text.instruction_kernels import eight, fetch
 
 DONE, GROW_TABLE, GROW_ARENA = range(3)
-"""What `enter_words` returns: finished, or resume after making room for more words, or for more bytes."""
+"""Results of `enter_words`: finished, or resume after making room for more words, or for more bytes."""
 
 NEXT, WORDS, BYTES = range(3)
 """Places in its state: the next word to enter; words in the table, bytes in its arena."""

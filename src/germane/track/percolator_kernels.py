@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Documents against topics through an inverted index over topic words; as `method.linear_score`, all at once."""
 
 import math

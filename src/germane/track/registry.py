@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from germane.lazy import LazyClasses
+from germane.lazy import LazyClasses, on_first_use
+
+with on_first_use(__name__):
+    from germane.lm import parameters as lm_parameters
 
 if TYPE_CHECKING:
     from germane.track.method import TrackMethod
@@ -24,13 +27,11 @@ METHOD_TITLES = {
     "nb": "naive Bayes",
     "sd": "smoothed Dirichlet",
 }
-"""What people are told a method is."""
+"""Title of each method for people."""
 
 METHOD_NAMES = tuple(METHODS)
 
 
 def method_named(name: str, **parameters: Any) -> "TrackMethod":
     """The method of that name; a parameter left None keeps its default, one the method does not have is an error."""
-    from germane.lm.parameters import named
-
-    return named("method", name, METHODS, parameters)
+    return lm_parameters.named("method", name, METHODS, parameters)

@@ -49,6 +49,6 @@ class RelevanceModelTracker(TwoMeans):
 
     def _read(self) -> Weights:
         mean = self._difference(self._gamma)
-        # θ^R - θ^GE = λ·(mean θ̂ - θ^GE), and the same of what is off topic.
+        # θ^R - θ^GE = λ·(mean θ̂ - θ^GE), likewise for documents off topic.
         common = -self._lam * (1.0 - self._gamma if self._n_off else 1.0)
         return Weights(mean.terms, self._lam * mean.values, common)

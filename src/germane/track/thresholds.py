@@ -9,12 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from germane.arrays import Floats
+from germane.lazy import on_first_use
 from germane.lm.parameters import open_fraction, positive
 from germane.track.background import Background
 from germane.track.bags import Bag, Batch
 from germane.track.method import Tracker, TrackMethod, Weights
 from germane.track.percolator import Reading
 from germane.track.representation import Representation
+
+with on_first_use(__name__):
+    from scipy import special
 
 TAILS = (0.1, 0.01)
 """The shares of background text that fix the scale of a typical topic: it is true where thresholds lie."""
@@ -31,7 +35,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Costs:
-    """What a miss and a false alarm cost, and how many documents of a stream are expected on topic, SD (6.1)."""
+    """Costs of a miss and of a false alarm, and the expected share of documents on topic, SD (6.1)."""
 
     miss: float = 10.0
     false_alarm: float = 1.0
@@ -44,7 +48,7 @@ class Costs:
 
     @property
     def ratio(self) -> float:
-        """What P_FA weighs against P_Miss: (1 - P_target)·C_FA/(P_target·C_Miss)."""
+        """Weight of P_FA against P_Miss: (1 - P_target)·C_FA/(P_target·C_Miss)."""
         return (1.0 - self.p_target) * self.false_alarm / (self.p_target * self.miss)
 
 
@@ -106,7 +110,7 @@ class Reference:
         return found[1].scores(weights)
 
     def scale(self, method: TrackMethod) -> Scale:
-        """Where a method's scores of background text lie, made once for each state of the background.
+        """Return the scores of background text of a method, made once for each state of the background.
 
         Up to `SEEDS` documents of one half of the sample each start a topic, with their neighbours in that half, and
         those of the other half are scored: no topic has seen what it scores. The scale is the line through the two
@@ -130,9 +134,8 @@ class Reference:
         found = np.array([unseen.scores(topic, method.representation) for topic in topics])
         tails = np.quantile(found, [1.0 - tail for tail in TAILS], axis=1)
         low, high = np.median(tails, axis=1).tolist()
-        from scipy.special import ndtri  # takes a third of a second to load
 
-        below, above = (-ndtri(tail) for tail in TAILS)
+        below, above = (-special.ndtri(tail) for tail in TAILS)
         spread = float((high - low) / (above - below))
         noise = ROUNDING * float(np.abs(found).max())
         if spread <= noise:  # hardly any document shares a word with another, or all share the same

@@ -50,8 +50,8 @@ class Jobs:
     def tell(self, job: Job, outcome: Any) -> bool:
         """Say how far a running job is; False where it is to stop."""
         with self._database.write() as connection:
-            own = update(jobs).where(jobs.c.id == job.id, jobs.c.state.in_(("running", "stopping")))
-            connection.execute(own.values(outcome=outcome))
+            change = update(jobs).where(jobs.c.id == job.id, jobs.c.state.in_(("running", "stopping")))
+            connection.execute(change.values(outcome=outcome))
             return connection.execute(select(jobs.c.state).where(jobs.c.id == job.id)).scalar() == "running"
 
     def finish(self, job: Job, outcome: Any = None, *, failed: bool = False, stopped: bool = False) -> Job:
@@ -74,10 +74,10 @@ class Jobs:
     def cancel(self, number: int) -> Job:
         """Take a waiting job out of the row, or tell a running one to stop; one that has ended stays as it is."""
         with self._database.write() as connection:
-            own = update(jobs).where(jobs.c.id == number)
-            waiting = own.where(jobs.c.state == "waiting")
+            change = update(jobs).where(jobs.c.id == number)
+            waiting = change.where(jobs.c.state == "waiting")
             connection.execute(waiting.values(state="stopped", ended=self._database.clock()))
-            connection.execute(own.where(jobs.c.state == "running").values(state="stopping"))
+            connection.execute(change.where(jobs.c.state == "running").values(state="stopping"))
         return self.get(number)
 
     def get(self, number: int) -> Job:

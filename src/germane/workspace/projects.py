@@ -16,6 +16,7 @@ from germane.workspace.agreement import Agreement, agreement
 from germane.workspace.collections import records_of
 from germane.workspace.database import Database, refusing
 from germane.workspace.history import last_standing, standing
+from germane.workspace.names import check_name
 from germane.workspace.tables import decisions, projects, resolutions, reviewers
 from germane.workspace.values import Collection, Conflict, Decision, Project
 
@@ -30,8 +31,7 @@ class Projects:
 
     def create(self, name: str, collection: Collection | None = None, *, blind: bool = True) -> Project:
         """A new project, over the records of a collection where they are kept here too."""
-        if not name.strip():
-            raise ParameterError("a project needs a name")
+        check_name(name, "a project")
         row = {"name": name, "collection_id": collection.id if collection else None, "blind": blind,
                "at": self._database.clock(), "revealed": None}  # fmt: skip
         with refusing(f"there is a project '{name}' already"), self._database.write() as connection:

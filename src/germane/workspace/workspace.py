@@ -5,7 +5,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from germane.errors import MissingExtraError
+from germane.lazy import on_first_use, optional
+
+with on_first_use(__name__):
+    from germane.workspace import collections, jobs, marks, notes, projects, searches, versions
+    from germane.workspace import database as workspace_database
 
 if TYPE_CHECKING:
     from germane.workspace.database import Database
@@ -23,24 +27,16 @@ class Workspace:
     """
 
     def __init__(self, database: "Database") -> None:
-        from germane.workspace.collections import Collections
-        from germane.workspace.jobs import Jobs
-        from germane.workspace.marks import MarkHistory
-        from germane.workspace.notes import Notes
-        from germane.workspace.projects import Projects
-        from germane.workspace.searches import Searches
-        from germane.workspace.versions import Interests, Models, Topics
-
         self.database = database
-        self.collections = Collections(database)
-        self.searches = Searches(database)
-        self.marks = MarkHistory(database)
-        self.interests = Interests(database)
-        self.projects = Projects(database)
-        self.notes = Notes(database)
-        self.topics = Topics(database)
-        self.models = Models(database)
-        self.jobs = Jobs(database)
+        self.collections = collections.Collections(database)
+        self.searches = searches.Searches(database)
+        self.marks = marks.MarkHistory(database)
+        self.interests = versions.Interests(database)
+        self.projects = projects.Projects(database)
+        self.notes = notes.Notes(database)
+        self.topics = versions.Topics(database)
+        self.models = versions.Models(database)
+        self.jobs = jobs.Jobs(database)
 
     @classmethod
     def open(cls, where: str | Path, *, create: bool = True, clock: Callable[[], str] | None = None) -> "Workspace":
@@ -48,11 +44,8 @@ class Workspace:
         false. An older schema is brought up to date; a newer one, and what is no workspace, is refused. `clock` says
         what time it is, as text.
         """
-        try:
-            from germane.workspace.database import Database, now
-        except ModuleNotFoundError as error:
-            raise MissingExtraError(error.name or "sqlalchemy", "workspace", "a workspace") from None
-        return cls(Database(where, create=create, clock=clock or now))
+        optional("germane.workspace.database", "a workspace")
+        return cls(workspace_database.Database(where, create=create, clock=clock or workspace_database.now))
 
     @property
     def name(self) -> str:

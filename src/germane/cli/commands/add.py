@@ -6,6 +6,10 @@ from germane.cli import options
 from germane.cli.documents import Holds, InputFile, documents, put_added, tell_skipped
 from germane.cli.opening import open_engine
 from germane.cli.streams import tell
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import data
 
 
 def add(
@@ -30,10 +34,8 @@ def add(
 
     Example: germane add my-index new.ris new.nbib --on-duplicate skip
     """
-    from germane.data import SkipReport
-
     read = [InputFile(name, format, mapping or (), encoding, on_error.value, id_from_number) for name in sources]
-    skipped = SkipReport()
+    skipped = data.SkipReport()
     with open_engine(folder) as engine, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         report = engine.add(

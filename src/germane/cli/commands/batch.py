@@ -10,26 +10,27 @@ import typer
 from germane.cli import options
 from germane.cli.opening import open_engine
 from germane.cli.progress import watched
-from germane.cli.requests import (
-    as_typed,
-    feedback_request,
-    ranking_request,
-    reranker_typed,
-    tell_learnt,
-    tell_promoted,
-    with_settings,
-)
+from germane.cli.requests import Typed, asking, tell_learnt, tell_promoted
 from germane.cli.streams import tell
+from germane.declare import fields_of
+from germane.engine.requests import FeedbackRequest, RankingRequest, SearchRequest
 from germane.errors import InputError
+from germane.lazy import LazyModule
+from germane.types import RunEntry
 from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.engine import SearchResult
-    from germane.types import RunEntry, Topic
+    from germane.types import Topic
 
 SHOWN = 5
+GROUPS = (*fields_of(RankingRequest), *fields_of(FeedbackRequest))
+SHARED = {"k", "rerank", "depth", *(each.name for each in GROUPS)} - {"relevant", "not_relevant"}
+"""The fields of a search that hold for many: those of the page, and marks, belong to one query."""
+data, resolving = LazyModule("germane.data"), LazyModule("germane.engine.resolving")
 
 
+@asking(SearchRequest, only=SHARED, k=1000)
 def batch(
     folder: options.Folder,
     queries: Annotated[
@@ -40,30 +41,12 @@ def batch(
             show_default=False,
         ),
     ],
-    k: options.K = 1000,
+    typed: Typed,
     run: Annotated[
         Path | None,
         typer.Option("--run", metavar="FILE", help="Where the run goes; stdout otherwise.", show_default=False),
     ] = None,
     tag: options.Tag = "germane",
-    model: options.ModelIfNamed = None,
-    mu: options.Mu = None,
-    lam: options.Lam = None,
-    delta: options.Delta = None,
-    k1: options.K1 = None,
-    b: options.B = None,
-    field_weight: options.FieldWeight = None,
-    ordered: options.Ordered = None,
-    unordered: options.Unordered = None,
-    settings: options.Settings = None,
-    prior: options.PriorOption = None,
-    feedback: options.Feedback = None,
-    feedback_docs: options.FeedbackDocs = None,
-    feedback_terms: options.FeedbackTerms = None,
-    query_weight: options.QueryWeight = None,
-    guard: options.Guard = False,
-    rerank: options.Rerank = None,
-    depth: options.Depth = None,
     syntax: Annotated[
         bool, typer.Option("--syntax", help="Read the queries in the query language, not as plain text.")
     ] = False,
@@ -81,36 +64,28 @@ def batch(
 
     Example: germane batch my-index queries.tsv --rerank dirichlet --depth 100 --run two-stages.txt
     """
-    from germane.data import read_topics, write_run
-    from germane.engine.requests import resolve
-
-    topics = list(read_topics(queries, part=part))
+    topics = list(data.read_topics(queries, part=part))
     if not topics:
         raise InputError("there are no queries in it", source=queries)
     engine = open_engine(folder)
-    learning = feedback_request(feedback, feedback_docs, feedback_terms, query_weight, guard)
-    with as_typed():
-        ranking = ranking_request(
-            model, prior, field_weight, mu=mu, lam=lam, delta=delta, k1=k1, b=b, ordered=ordered, unordered=unordered
-        )
-        ranking, learning = with_settings(ranking, learning, settings)
-        asked = resolve(engine.retriever, ranking, learning)
-    tell_learnt(asked.learnt)
+    request = typed.request(query="")
+    chosen = resolving.resolve(engine.retriever, request.ranking, request.feedback)
+    tell_learnt(chosen.learnt)
     answers = engine.batch(
         topics,
-        k,
-        model=asked.model if ranking.names_model else None,
-        priors=asked.priors,
+        request.k,
+        model=chosen.model if request.ranking.names_model else None,
+        priors=chosen.priors,
         syntax=syntax,
-        feedback=asked.method,
-        rerank=reranker_typed(rerank),
-        depth=depth,
+        feedback=chosen.method,
+        rerank=request.rerank,
+        depth=request.depth,
         threads=threads,
     )
     silent: list[str] = []
     promoted: set[tuple[str | None, str | None]] = set()
     entries = _entries(watched(answers, "searching", total=len(topics), always=progress), tag, silent, promoted)
-    write_run(run if run is not None else sys.stdout, entries)
+    data.write_run(run if run is not None else sys.stdout, entries)
     for told in promoted:
         tell_promoted(*told)
     if silent:
@@ -125,10 +100,8 @@ def _entries(
     tag: str,
     silent: list[str],
     promoted: set[tuple[str | None, str | None]],
-) -> Iterator["RunEntry"]:
+) -> Iterator[RunEntry]:
     """The lines of the run; `silent`: queries that found nothing; `promoted`: which promoted model ranked."""
-    from germane.types import RunEntry
-
     for topic, result in answers:
         promoted.add((result.reranked_by, result.not_reranked))
         if not len(result):

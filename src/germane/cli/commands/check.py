@@ -8,7 +8,13 @@ from germane.cli import options
 from germane.cli.failures import DAMAGED, as_commands
 from germane.cli.opening import must_be_index
 from germane.cli.streams import put_json, say, tell
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.engine import announcing
+    from germane.engine.models import model_store
+    from germane.index import check as index_check
 
 
 def check(folder: options.Folder, json: options.Json = False) -> None:
@@ -18,13 +24,9 @@ def check(folder: options.Folder, json: options.Json = False) -> None:
 
     Example: germane check my-index
     """
-    from germane.engine.announcing import announce_compiling
-    from germane.engine.models.model_store import ModelStore
-    from germane.index.check import check_index
-
-    announce_compiling()
+    announcing.announce_compiling()
     must_be_index(folder)
-    report, models = check_index(folder), ModelStore(folder).problems()
+    report, models = index_check.check_index(folder), model_store.ModelStore(folder).problems()
     damaged = len(report.problems)
     if models:
         report = replace(report, ok=False, problems=[*report.problems, *models])

@@ -10,7 +10,14 @@ from germane.cli.measuring import named
 from germane.cli.streams import put_json, say, terminal
 from germane.cli.tables import put_table, show_rows
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.tables import Cell, escape_latex
+
+with on_first_use(__name__):
+    from germane import data, evaluate
+    from germane.evaluate import compare as comparing
+    from germane.evaluate import measures as evaluate_measures
+    from germane.evaluate import plots, responses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,31 +81,23 @@ def compare(
     Example: germane compare bm25.txt dirichlet.txt rm3.txt qrels.txt --baseline bm25.txt --format latex
     """
     wanted = options.table_format(format, json=json, tsv=tsv)
-    from germane.data import read_topics
-    from germane.evaluate import load_qrels, load_run
 
     runs, qrels, more = _told_apart(files)
     measures = named(measure, more, ("AP", "nDCG@10"))
-    texts = {topic.id: topic.text for topic in read_topics(topics)} if topics is not None else {}
-    judged = load_qrels(qrels)
-    loaded = [load_run(run) for run in runs]
+    texts = {topic.id: topic.text for topic in data.read_topics(topics)} if topics is not None else {}
+    judged = evaluate.load_qrels(qrels)
+    loaded = [evaluate.load_run(run) for run in runs]
     tail = cast("Alternative", alternative)
     if len(runs) == 2 and baseline is None and test is None:
-        from germane.evaluate.compare import compare as compare_two
-        from germane.evaluate.responses import compared
-
-        two = compare_two(loaded[0], loaded[1], judged, measures, texts=texts, alternative=tail)
+        two = comparing.compare(loaded[0], loaded[1], judged, measures, texts=texts, alternative=tail)
         if plot is not None:
-            from germane.evaluate import plots
-
             a, b = (Path(run).name for run in runs)
             plots.save(plots.query_differences(two[0], a, b, collection=Path(qrels).name), plot)
-        _put_two(compared(two, worst=max(worst, 0)), wanted)
+        _put_two(responses.compared(two, worst=max(worst, 0)), wanted)
         return
-    from germane.evaluate.compare import compare_runs
 
     names = _names(runs)
-    many = compare_runs(
+    many = comparing.compare_runs(
         dict(zip(names, loaded, strict=True)),
         judged,
         measures,
@@ -108,21 +107,18 @@ def compare(
         texts=texts,
     )
     if plot is not None:
-        from germane.evaluate import plots
-
         plots.save(plots.run_differences(many, many.measures[0], collection=Path(qrels).name), plot)
     _put_many(many, wanted)
 
 
 def _told_apart(files: "Sequence[str]") -> tuple[list[str], str, list[str]]:
     """Runs, judgements, and measures that follow: names of measures that are no files."""
-    from germane.evaluate.measures import measure_names, parse_measure
 
     def is_measure(text: str) -> bool:
         if Path(text).exists():
             return False
         try:
-            return bool([parse_measure(name) for name in measure_names(text)])
+            return bool([evaluate_measures.parse_measure(name) for name in evaluate_measures.measure_names(text)])
         except ParameterError:
             return False
 
@@ -178,24 +174,19 @@ def _put_two(found: "Sequence[ComparisonResponse]", wanted: str) -> None:
 
 def _set(header: "Sequence[str]", rows: "Sequence[Sequence[Any]]") -> list[list[Any]]:
     """The rows for a document: the better of A and B in bold, starred where Holm's corrected p is below 0.05."""
-    from germane.evaluate.compare import LEVEL
-
     at = header.index("p t")
     made = []
     for row in rows:
         measure, a, b, *between = row[:at]
-        mark = "*" if row[-1] < LEVEL else ""
+        mark = "*" if row[-1] < comparing.LEVEL else ""
         better = [Cell(a, bold=a >= b, mark=mark if a > b else ""), Cell(b, bold=b >= a, mark=mark if b > a else "")]
         made.append([measure, *better, *between, *(Cell(p, spec=".2g") for p in row[at:])])
     return made
 
 
 def _put_many(found: "RunsCompared", wanted: str) -> None:
-    from germane.evaluate.compare import LEVEL, means_table
-    from germane.evaluate.responses import RunsResponse
-
     if wanted == "json":
-        put_json(RunsResponse.of(found))
+        put_json(responses.RunsResponse.of(found))
         return
     header = ["measure", "A", "B", "mean A", "mean B", "A-B", "wins", "losses", "ties", f"p {found.test}", "p (Holm)"]
     pairs: Mapping[str, Any] = found.pairs
@@ -210,8 +201,8 @@ def _put_many(found: "RunsCompared", wanted: str) -> None:
     if wanted == "tsv":
         put_table(wanted, header, rows)
         return
-    put_table(wanted, *means_table(found))
-    better = f"significantly better than those runs (p {found.test} < {LEVEL:g}, Holm)"
+    put_table(wanted, *comparing.means_table(found))
+    better = f"significantly better than those runs (p {found.test} < {comparing.LEVEL:g}, Holm)"
     if wanted == "text":
         say(f"*: the best; letters: {better}\n")
         put_table(wanted, header, rows)

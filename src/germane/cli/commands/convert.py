@@ -6,13 +6,18 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.documents import tell_skipped
+from germane.cli.documents import mapping_of, tell_skipped
 from germane.cli.path_conflicts import require_apart
 from germane.cli.progress import watched
 from germane.cli.streams import put_json, tell
 from germane.cli.tables import show_rows
 from germane.errors import InputError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import data
+    from germane.data import conversion, formats, lines, writing
 
 
 def convert(
@@ -56,35 +61,28 @@ def convert(
 
     Example: germane convert export.txt clean.ris --format ris --encoding latin-1 --on-error skip
     """
-    from germane.cli.documents import mapping_of
-    from germane.data import SkipReport, read_documents
-    from germane.data.conversion import LossReport
-    from germane.data.formats import format_of
-    from germane.data.lines import begins_with_mark
-    from germane.data.writing import format_for, write_documents
-
-    chosen = format_for(target, to)
+    chosen = writing.format_for(target, to)
     require_apart({"the target": target}, [source])
     if to_encoding is None:
-        same = (format or format_of(source, encoding)) == chosen
+        same = (format or formats.format_of(source, encoding)) == chosen
         to_encoding = encoding if same and chosen != "endnote-xml" else "utf-8"
-        if same and to_encoding.lower() in ("utf-8", "utf8") and begins_with_mark(source):
+        if same and to_encoding.lower() in ("utf-8", "utf8") and lines.begins_with_mark(source):
             to_encoding = "utf-8-sig"
-    skipped = SkipReport()
-    documents = read_documents(
+    skipped = data.SkipReport()
+    documents = data.read_documents(
         source, format=format, mapping=mapping_of(mapping or ()), on_error=on_error.value, report=skipped,
         encoding=encoding, number=True, keep_source=True,
     )  # fmt: skip
-    report = LossReport(chosen)
-    count = write_documents(
+    report = conversion.LossReport(chosen)
+    count = writing.write_documents(
         target, report.watch(watched(documents, "converting", always=progress)), chosen, encoding=to_encoding
     )
     tell_skipped(skipped)
     if not count:
         raise InputError("there are no documents in it", source=source)
-    found = report.response()
+    losses = report.response()
     if json:
-        put_json(found)
-    elif found.losses:
-        show_rows(["field", f"in {chosen}", "records", "first"], [[*loss] for loss in found.losses])
+        put_json(losses)
+    elif losses.losses:
+        show_rows(["field", f"in {chosen}", "records", "first"], [[*loss] for loss in losses.losses])
     tell(f"{counted(count, 'record')} written to {target} ({chosen})")

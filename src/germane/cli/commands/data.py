@@ -10,10 +10,16 @@ from germane.cli import options
 from germane.cli.streams import put_json, say, tell
 from germane.cli.tables import show_rows
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import data as data_files
+    from germane.evaluate import responses
+    from germane.experiments import datasets
 
 
 class Action(StrEnum):
-    """What to do with data sets."""
+    """Action on data sets."""
 
     LIST = "list"
     INFO = "info"
@@ -21,7 +27,7 @@ class Action(StrEnum):
 
 
 class Format(StrEnum):
-    """How topics and judgements are written."""
+    """Format of topics and judgements."""
 
     TREC = "trec"
     TSV = "tsv"
@@ -46,27 +52,23 @@ def data(
     Example: germane data info cranfield
     """
     if action is Action.LIST:
-        from germane.data import dataset_names
-
         if json:
-            put_json(dataset_names())
+            put_json(data_files.dataset_names())
             return
-        for known in dataset_names():
+        for known in data_files.dataset_names():
             say(known)
         return
     if name is None:
         raise ParameterError(f"germane data {action} wants the name of a data set; germane data list shows them")
-    from germane.evaluate.responses import DatasetResponse
-    from germane.experiments.datasets import describe, export
 
     if action is Action.INFO:
-        facts = describe(name)
+        facts = datasets.describe(name)
         if json:
-            put_json(DatasetResponse.of(facts))
+            put_json(responses.DatasetResponse.of(facts))
         else:
             show_rows(["", name], [[key.replace("_", " "), value] for key, value in facts.items()])
         return
     if into is None:
         raise ParameterError("germane data export wants a folder: --into DIR")
-    for path in export(name, into, format.value):
+    for path in datasets.export(name, into, format.value):
         tell(f"written: {path}")

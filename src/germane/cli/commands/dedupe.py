@@ -10,7 +10,14 @@ from germane.cli.documents import InputFile, documents, tell_skipped
 from germane.cli.path_conflicts import require_apart
 from germane.cli.streams import put_json, tell
 from germane.cli.tables import put_rows, show_rows
+from germane.lazy import on_first_use
+from germane.types import DEFAULT_FIELDS
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import data
+    from germane.data import duplicates as data_duplicates
+    from germane.data import responses, writing
 
 
 def dedupe(
@@ -47,27 +54,22 @@ def dedupe(
     Example: germane dedupe pubmed.nbib embase.ris --to unique.ris --duplicates left-out.ris
     """
     wanted = options.one_of(json=json, tsv=tsv)
-    from germane.data import SkipReport
-    from germane.data.duplicates import find_duplicates
-    from germane.data.responses import DedupeResponse
-    from germane.data.writing import format_for, write_documents
-    from germane.types import DEFAULT_FIELDS
 
     for target in filter(None, (to, duplicates)):
-        format_for(target)  # complains before the work
+        writing.format_for(target)  # complains before the work
     require_apart({"--to": to, "--duplicates": duplicates}, sources)
-    report = SkipReport()
+    report = data.SkipReport()
     read = [InputFile(name, format, mapping or (), encoding, on_error.value, True) for name in sources]
     records = list(documents(read, report, DEFAULT_FIELDS, all_fields=False, progress=progress))
     tell_skipped(report)
-    found = find_duplicates(records, similarity)
+    found = data_duplicates.find_duplicates(records, similarity)
     dropped = {duplicate.place for duplicate in found}
-    answer = DedupeResponse.of(records, found)
+    answer = responses.DedupeResponse.of(records, found)
     if to is not None:
-        write_documents(to, (record for place, record in enumerate(records) if place not in dropped))
+        writing.write_documents(to, (record for place, record in enumerate(records) if place not in dropped))
         tell(f"{counted(len(records) - len(found), 'record')} written to {to}")
     if duplicates is not None:
-        write_documents(duplicates, (records[duplicate.place] for duplicate in found))
+        writing.write_documents(duplicates, (records[duplicate.place] for duplicate in found))
         tell(f"{counted(len(found), 'duplicate')} written to {duplicates}")
     header = ["duplicate", "record", "of", "record", "by", "alike", "title"]
     rows = [[d.id, d.place, d.kept, d.kept_place, d.reason, d.similarity, d.title] for d in answer.duplicates]

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
+from germane.cli.app import program
 from germane.cli.failures import NOTHING_FOUND
 from germane.cli.samples import NAME as SAMPLE
 from germane.cli.samples import sample_path, write_sample_files
 from germane.cli.streams import terminal
 
 SHOWN = "demo-index"
-"""What the index is called in the commands shown, where it lies in a temporary folder."""
+"""Name of the index in the commands that are shown; it lies in a temporary folder."""
 
 TOUR: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("80 short texts become an index.", ("index", SAMPLE, "--into", SHOWN)),
@@ -65,8 +66,6 @@ def demo(
 
 def _run(remark: str, command: tuple[str, ...], folder: Path, shown: str) -> None:
     """Show a command as one would type it, and run it."""
-    from germane.cli.app import program
-
     console = terminal()
     console.print()
     console.print(remark, style="italic")

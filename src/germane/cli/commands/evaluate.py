@@ -8,7 +8,12 @@ from germane.cli import measuring, options
 from germane.cli.measuring import named
 from germane.cli.streams import put_json, say, tell
 from germane.cli.tables import put_table, show_rows
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import evaluate as evaluation
+    from germane.evaluate import responses
 
 
 def evaluate(
@@ -34,19 +39,16 @@ def evaluate(
     Example: germane evaluate run.txt qrels.txt -m official --trec
     """
     wanted = options.table_format(format, json=json, tsv=tsv, trec=trec)
-    from germane.evaluate import DEFAULT_MEASURES, load_qrels, load_run
-    from germane.evaluate import evaluate as evaluated
-    from germane.evaluate.responses import EvaluationResponse
 
-    ranked, judged = load_run(run), load_qrels(qrels)
-    found = evaluated(ranked, judged, named(measure, more, DEFAULT_MEASURES))
+    ranked, judged = evaluation.load_run(run), evaluation.load_qrels(qrels)
+    found = evaluation.evaluate(ranked, judged, named(measure, more, evaluation.DEFAULT_MEASURES))
     missing, unjudged = len(judged.keys() - ranked.keys()), len(ranked.keys() - judged.keys())
     if missing:
         tell(f"{missing:,} of {len(judged):,} judged queries are not in the run: they count as 0")
     if unjudged:
         tell(f"{unjudged:,} of {counted(len(ranked), 'query')} of the run are not judged: they are left out")
     if wanted == "json":
-        put_json(EvaluationResponse.of(found, by_query=by_query))
+        put_json(responses.EvaluationResponse.of(found, by_query=by_query))
         return
     rows: list[list[object]] = [["all", *(found[m] for m in found.measures)]]
     if by_query:

@@ -12,7 +12,12 @@ from germane.cli.path_conflicts import require_apart
 from germane.cli.progress import watched
 from germane.cli.streams import put_json_line, tell
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.data import writing
+    from germane.index import ciff as ciff_files
 
 
 def export(
@@ -64,14 +69,12 @@ def export(
     if ciff is not None:
         if vectors:
             raise ParameterError("CIFF has no vectors: --vectors goes with JSON Lines")
-        from germane.index.ciff import export_ciff
 
-        written = export_ciff(folder, ciff)
+        written = ciff_files.export_ciff(folder, ciff)
         tell(f"the index of {counted(written.documents, 'document')} is in {ciff}")
         return
-    from germane.data.writing import format_for, record_text, write_documents
 
-    chosen = format_for(to, format)
+    chosen = writing.format_for(to, format)
     if vectors and chosen != "jsonl":
         raise ParameterError(f"{chosen} has no vectors: --vectors goes with JSON Lines")
     engine = open_engine(folder)
@@ -80,10 +83,10 @@ def export(
         tell(f"without the vectors of the documents ({', '.join(sorted(own))}): --vectors writes them too")
     documents = watched(engine.documents(vectors=vectors), "exporting", total=len(engine), always=progress)
     if to is not None:
-        count = write_documents(to, documents, chosen)
+        count = writing.write_documents(to, documents, chosen)
         tell(f"{counted(count, 'document')} written to {to} ({chosen})")
     elif chosen == "jsonl":
         for document in documents:
-            put_json_line(record_text(document, chosen).rstrip("\n").encode())
+            put_json_line(writing.record_text(document, chosen).rstrip("\n").encode())
     else:
-        write_documents(sys.stdout, documents, chosen)
+        writing.write_documents(sys.stdout, documents, chosen)

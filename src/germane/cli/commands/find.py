@@ -13,8 +13,23 @@ from germane.cli.path_conflicts import require_apart
 from germane.cli.result_list import marked, threshold_of
 from germane.cli.streams import put_json, put_row, query_typed, tell, terminal
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.tables import figure
+from germane.types import Marks
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from rich import table as rich_table
+
+    from germane import workspace as workspaces
+    from germane.data import writing
+    from germane.metasearch import cache as metasearch_cache
+    from germane.metasearch import configuration as metasearch_configuration
+    from germane.metasearch import merging, responses
+    from germane.metasearch import search as metasearching
+    from germane.metasearch.sources import local
+    from germane.refine import refiner
+    from germane.refine import responses as refine_responses
 
 if TYPE_CHECKING:
     from germane.metasearch.merging import FoundList
@@ -22,7 +37,6 @@ if TYPE_CHECKING:
     from germane.metasearch.search import MetaSearch
     from germane.metasearch.sources.source import Source
     from germane.refine.responses import RefinementResponse
-    from germane.types import Marks
     from germane.workspace import Workspace
 
 SHOWN = 20
@@ -215,15 +229,10 @@ def find(
         raise ParameterError("--again takes up a search of a workspace: name it with --workspace")
     if query is None and replay is None and again is None:
         raise ParameterError("there is nothing to search for: say WORDS")
-    from germane.data.writing import format_for, write_documents
-    from germane.metasearch.responses import FindResponse
-    from germane.metasearch.search import record as write_recording
-    from germane.refine.refiner import Refiner
-    from germane.types import Marks
 
     if to is not None or format is not None:
-        format_for(to, format)  # complains before the work
-    Refiner(method, threshold=threshold_of(threshold))
+        writing.format_for(to, format)  # complains before the work
+    refiner.Refiner(method, threshold=threshold_of(threshold))
     names = [part.strip() for text in source or () for part in text.split(",") if part.strip()]
     kept_in = _opened(workspace, create=again is None)
     search = None
@@ -235,14 +244,12 @@ def find(
         search = kept_in.searches.get(again)
         found = saved_searches.taken_up(kept_in, search)
     elif replay is not None:
-        from germane.metasearch.search import replay as replayed
-
         if names:
             raise ParameterError("choose one of --source and --replay")
         require_apart(
             {"--record": record, "--to": to}, [path for path in (replay, reference, workspace) if path is not None]
         )
-        found = replayed(replay, ranking=ranking, reference=reference)
+        found = metasearching.replay(replay, ranking=ranking, reference=reference)
     else:
         sources = _sources(names, settings)
         read = [path for path in (settings, reference, workspace, *_paths(sources)) if path is not None]
@@ -251,7 +258,7 @@ def find(
         searching = _searching(sources, ranking, reference, kept)
         found = searching.search(query_typed(str(query)), limit, page, deadline=timeout)
     if record is not None:
-        write_recording(record, found)
+        metasearching.record(record, found)
     _tell(found)
     refined = None
     shown = k or (len(found) if wanted or format or to else SHOWN)
@@ -264,18 +271,18 @@ def find(
     if marks:
         refined = _refined(found, marks, method, threshold, no_implicit, shown, explain, changes)
         tell(f"{refined.method}: {refined.reason}")
-    answer = FindResponse.of(found, refined, shown)
+    answer = responses.FindResponse.of(found, refined, shown)
     by_id = {document.id: document for document in found.documents()}
     ordered = [by_id[hit.id] for hit in answer.hits]
     if to is not None:
-        write_documents(to, ordered, format)
+        writing.write_documents(to, ordered, format)
         tell(f"{counted(len(ordered), 'result')} written to {to}")
     if wanted == "json":
         put_json(answer)
     elif wanted == "tsv":
         _put_rows(answer)
     elif format is not None and to is None:
-        write_documents(sys.stdout, ordered, format)
+        writing.write_documents(sys.stdout, ordered, format)
     elif refined is not None:
         refinement_tables.show(terminal(), refined, shown)
     elif answer.hits:
@@ -289,15 +296,16 @@ def _opened(where: str | None, *, create: bool) -> "Workspace | None":
     """The workspace, before anybody is asked: what cannot be kept is known at once."""
     if where is None:
         return None
-    from germane.workspace import Workspace
 
-    return Workspace.open(where, create=create)
+    return workspaces.Workspace.open(where, create=create)
 
 
 def _sources(names: list[str], settings: Path | None) -> "list[Source]":
-    from germane.metasearch.configuration import Configuration
-
-    configuration = Configuration() if settings is None else Configuration.read(settings)
+    configuration = (
+        metasearch_configuration.Configuration()
+        if settings is None
+        else metasearch_configuration.Configuration.read(settings)
+    )
     if not names:
         raise ParameterError("name the sources to search with -s, as in -s pubmed,arxiv,my-index")
     return configuration.all(names)
@@ -305,9 +313,7 @@ def _sources(names: list[str], settings: Path | None) -> "list[Source]":
 
 def _paths(sources: "list[Source]") -> Iterator[Path]:
     """Of the sources that lie on this machine."""
-    from germane.metasearch.sources.local import LocalSource
-
-    return (Path(source.path) for source in sources if isinstance(source, LocalSource))
+    return (Path(source.path) for source in sources if isinstance(source, local.LocalSource))
 
 
 def _searching(
@@ -317,16 +323,14 @@ def _searching(
     cache: tuple[Path, float, bool] | None,
 ) -> "MetaSearch":
     """`cache`: the file, the hours for which answers are fresh, and whether nothing else may be asked."""
-    from germane.metasearch.cache import Cache
-    from germane.metasearch.merging import DEFAULT_RANKING
-    from germane.metasearch.search import MetaSearch
-
-    kept = None if cache is None else Cache(cache[0], max_age=3600.0 * cache[1], offline=cache[2])
-    return MetaSearch(sources, ranking=ranking or DEFAULT_RANKING, reference=reference, cache=kept)
+    kept = None if cache is None else metasearch_cache.Cache(cache[0], max_age=3600.0 * cache[1], offline=cache[2])
+    return metasearching.MetaSearch(
+        sources, ranking=ranking or merging.DEFAULT_RANKING, reference=reference, cache=kept
+    )
 
 
 def _tell(found: "FoundList") -> None:
-    """What each source gave, on stderr."""
+    """Report the results of each source on stderr."""
     for answer in found.answers:
         total = f" of {answer.total:,}" if answer.total is not None else ""
         tell(f"{answer.source}: {counted(len(answer.records), 'record')}{total}")
@@ -349,11 +353,9 @@ def _refined(
     explain: bool,
     changes: bool,
 ) -> "RefinementResponse":
-    from germane.refine.responses import RefinementResponse
-
     refinement = found.refine(marks, method, threshold=threshold_of(threshold), implicit_negatives=not no_implicit)
     titles = {one.id: " ".join(str(one.fields.get("title") or "").split()) for one in found}
-    return RefinementResponse.of(refinement, titles, k=shown, explain=explain, changes=changes)
+    return refine_responses.RefinementResponse.of(refinement, titles, k=shown, explain=explain, changes=changes)
 
 
 def _put_rows(answer: "FindResponse") -> None:
@@ -363,9 +365,7 @@ def _put_rows(answer: "FindResponse") -> None:
 
 
 def _show(answer: "FindResponse") -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = rich_table.Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("", "found by", "id", "year", "title"):
         table.add_column(name, header_style="bold", justify="right" if name in ("", "year") else "left",
                          overflow="fold" if name == "title" else "ellipsis")  # fmt: skip

@@ -9,7 +9,12 @@ import typer
 from germane.cli import options
 from germane.cli.streams import tell
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import evaluate
+    from germane.evaluate import fusion
 
 if TYPE_CHECKING:
     from germane.evaluate.fusion import LearntFusion
@@ -57,25 +62,24 @@ def fuse(
 
     Example: germane fuse bm25.txt dirichlet.txt --method combsum --learn qrels.txt --out learnt.txt
     """
-    from germane.evaluate import RunTable, load_qrels, load_run
-    from germane.evaluate.fusion import fuse_runs, learn_weights
-
     if len(runs) < 2:
         raise ParameterError("two runs at least are fused")
     if learn is not None and weights is not None:
         raise ParameterError("choose one of --learn and --weights")
     if k < 1:
         raise ParameterError(f"-k must be at least 1, not {k}")
-    loaded = [load_run(run) for run in runs]
+    loaded = [evaluate.load_run(run) for run in runs]
     if learn is None:
-        fused = fuse_runs(loaded, method, k=rank_constant, normalise=normalise, weights=_numbers(weights), depth=k)
+        fused = fusion.fuse_runs(
+            loaded, method, k=rank_constant, normalise=normalise, weights=_numbers(weights), depth=k
+        )
     else:
-        found = learn_weights(
-            loaded, load_qrels(learn), measure, method=method, k=rank_constant, normalise=normalise, folds=folds,
-            random_state=seed,
+        found = fusion.learn_weights(
+            loaded, evaluate.load_qrels(learn), measure, method=method, k=rank_constant, normalise=normalise,
+            folds=folds, random_state=seed,
         )  # fmt: skip
         _tell_learnt(found, runs, measure)
-        fused = RunTable({query: dict(list(scores.items())[:k]) for query, scores in found.run.items()})
+        fused = evaluate.RunTable({query: dict(list(scores.items())[:k]) for query, scores in found.run.items()})
     fused.write(out if out is not None else sys.stdout, tag)
     if out is not None:
         tell(f"{counted(len(loaded), 'run')} fused over {counted(len(fused), 'query')}; the run is in {out}")

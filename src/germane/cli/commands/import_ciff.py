@@ -9,7 +9,12 @@ import typer
 from germane.cli import options
 from germane.cli.analysis import analyzer_named
 from germane.cli.streams import tell
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.engine import announcing
+    from germane.index import ciff
 
 
 class Lengths(StrEnum):
@@ -36,10 +41,7 @@ def import_ciff(
 
     Example: germane import-ciff robust04.ciff --into robust04 --stemmer porter
     """
-    from germane.engine.announcing import announce_compiling
-    from germane.index import ciff
-
-    announce_compiling()
+    announcing.announce_compiling()
     report = ciff.import_ciff(file, into, analyzer=analyzer_named(stemmer, stopwords), lengths=lengths.value)
     if report.lengths_changed:
         tell(f"{counted(report.lengths_changed, 'document has', 'documents have')} another length than the file says")

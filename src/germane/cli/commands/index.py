@@ -14,7 +14,13 @@ from germane.cli.documents import Holds, InputFile, documents, put_added, tell_s
 from germane.cli.opening import new_engine
 from germane.cli.streams import tell
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.types import DEFAULT_FIELDS
+
+with on_first_use(__name__):
+    from germane import data
+    from germane.data import documents as document_files
+    from germane.index import vector_fields
 
 if TYPE_CHECKING:
     from germane.index.vector_fields import VectorField
@@ -85,17 +91,19 @@ def index(
             raise InputError(f"a CIFF file is an index already: germane import-ciff {source} --into {into}")
         if Path(source).resolve() == into.resolve():  # made first, it would be what is read
             raise InputError(f"--into {into} is what is to be indexed; name another folder", source=source)
-    from germane.data import SkipReport
-    from germane.data.documents import text_fields_of
 
     if fields is not None:
         names = _field_names(fields)
     else:
-        names = list(dict.fromkeys(name for source in sources for name in text_fields_of(source, format, encoding)))
+        names = list(
+            dict.fromkeys(
+                name for source in sources for name in document_files.text_fields_of(source, format, encoding)
+            )
+        )
     read = [InputFile(name, format, mapping or (), encoding, on_error.value, id_from_number) for name in sources]
     if fields is None:
         names += _abstracts(read, names)
-    skipped = SkipReport()
+    skipped = data.SkipReport()
     declared = _vector_fields(vectors or [])
     analyzer = analyzer_named(stemmer, stopwords, synonyms)
     with new_engine(into, analyzer, names, positions=positions, vectors=declared) as engine:
@@ -112,13 +120,11 @@ def index(
 
 def _abstracts(sources: Sequence[InputFile], names: Sequence[str]) -> list[str]:
     """The column of abstracts, where records have one and no text: searched too, and said so."""
-    from germane.data import SkipReport
-
     found: list[str] = []
     for source in sources:
         if Path(source.name).exists() and not (Path(source.name).is_file() or Path(source.name).is_dir()):
             continue  # a pipe is read once
-        for document in islice(replace(source, on_error="skip").read(SkipReport()), LOOKED_AT):
+        for document in islice(replace(source, on_error="skip").read(data.SkipReport()), LOOKED_AT):
             if "text" not in document.fields:
                 found += [name for name in document.fields if name.lower() == "abstract" and name not in names]
     found = list(dict.fromkeys(found))
@@ -129,12 +135,10 @@ def _abstracts(sources: Sequence[InputFile], names: Sequence[str]) -> list[str]:
 
 def _vector_fields(texts: Sequence[str]) -> "dict[str, VectorField]":
     """The vector fields that were declared."""
-    from germane.index.vector_fields import fields_of
-
     parts = [text.partition(":") for text in texts]
     if len({name for name, _, _ in parts}) < len(parts):
         raise ParameterError("--vectors declares a field twice")
-    return fields_of({name: field for name, _, field in parts})
+    return vector_fields.fields_of({name: field for name, _, field in parts})
 
 
 def _field_names(text: str) -> list[str]:

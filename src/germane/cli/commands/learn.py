@@ -25,7 +25,11 @@ from germane.cli.opening import open_engine
 from germane.cli.progress import steps
 from germane.cli.streams import put_json, tell
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import clicks as click_logs
 
 NOT_PROMOTED = 1
 
@@ -82,10 +86,10 @@ def learn(
 
     Example: germane learn my-index --from my-clicks --model combination --set parts=wtm,opca
     """
-    from germane.clicks import ClickRules, PairRules, SearchRules
-
     parameters = parameters_typed(set_ or ())
-    rules = ClickRules(SearchRules(min_dwell=min_dwell), PairRules(min_users, debias=not raw), memory, threads)
+    rules = click_logs.ClickRules(
+        click_logs.SearchRules(min_dwell=min_dwell), click_logs.PairRules(min_users, debias=not raw), memory, threads
+    )
     judged = judged_typed(topics, qrels)
     with open_engine(folder) as engine, steps("learning", otherwise=lambda words: None) as step:
         report = engine.learn(
@@ -124,13 +128,13 @@ def learn(
 
 def parameters_typed(texts: list[str] | tuple[()]) -> dict[str, Any]:
     """NAME=VALUE, each once; numbers and truth values as such."""
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for text in texts:
         name, sign, value = text.partition("=")
-        if not sign or not name.strip().isidentifier() or name.strip() in found:
+        if not sign or not name.strip().isidentifier() or name.strip() in parameters:
             raise ParameterError(f"--set wants a parameter and its value, each once, as in n_topics=50, not '{text}'")
-        found[name.strip()] = _value(value.strip())
-    return found
+        parameters[name.strip()] = _value(value.strip())
+    return parameters
 
 
 def _value(text: str) -> Any:

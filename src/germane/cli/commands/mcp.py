@@ -7,7 +7,13 @@ from typing import Annotated
 import typer
 
 from germane.cli.streams import tell
-from germane.errors import MissingExtraError
+from germane.lazy import on_first_use, optional
+
+with on_first_use(__name__):
+    from germane import metasearch
+    from germane.server import assistants, running
+    from germane.server import settings as server_settings
+    from germane.server import warming as server_warming
 
 HOST, PORT = "127.0.0.1", 8018
 
@@ -57,28 +63,20 @@ def mcp(
 
     Example: germane mcp my-index other-index --http --port 8018
     """
-    from germane.metasearch import Configuration
-    from germane.server import running
-    from germane.server.settings import Settings
-    from germane.server.warming import Warming
-
-    try:
-        from germane.server.assistants import http_app, reading_library, server_of
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "mcp", "mcp", "'germane mcp'") from None
-    chosen = Settings(
+    optional("mcp", "'germane mcp'")
+    chosen = server_settings.Settings(
         host=host, port=port, token=token,
-        sources=Configuration() if settings is None else Configuration.read(settings),
+        sources=metasearch.Configuration() if settings is None else metasearch.Configuration.read(settings),
     )  # fmt: skip
     with (
-        reading_library(index, chosen, workspace, allow_write=allow_write) as library,
-        closing(Warming(library.engines.values())) as warming,
+        assistants.reading_library(index, chosen, workspace, allow_write=allow_write) as library,
+        closing(server_warming.Warming(library.engines.values())) as warming,
     ):
         warming.begin()  # an assistant waits for no compiler
-        server = server_of(library, allow_write=allow_write)
+        server = assistants.server_of(library, allow_write=allow_write)
         if not http:
             server.run("stdio")
             return
         taken = running.listening(chosen)
         tell(f"germane answers assistants at {running.address_of(chosen, taken)}mcp (Ctrl+C ends it)")
-        running.uvicorn_server(http_app(server, library), library).run(sockets=[taken])
+        running.uvicorn_server(assistants.http_app(server, library), library).run(sockets=[taken])

@@ -7,7 +7,7 @@ from germane.wording import counted
 
 
 def merge(folder: options.Folder) -> None:
-    """Merge all segments into one and drop deleted documents for good.
+    """Merge all segments into one and drop deleted documents permanently.
 
     The ranking does not change.
 

@@ -7,6 +7,10 @@ import typer
 from germane.cli import options
 from germane.cli.streams import put_json, say
 from germane.cli.tables import show_rows
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane.engine import methods as named_methods
 
 
 def methods(
@@ -23,15 +27,12 @@ def methods(
 
     Example: germane methods rm3
     """
-    from germane.engine.methods import KINDS
-    from germane.engine.methods import methods as found_methods
-
-    found = found_methods(name)
+    listed = named_methods.methods(name)
     if json:
-        put_json(list(found))
+        put_json(list(listed))
         return
-    for kind, where in KINDS.items():
-        own = [method for method in found if method.kind == kind]
+    for kind, where in named_methods.KINDS.items():
+        own = [method for method in listed if method.kind == kind]
         if not own:
             continue
         if name is None:

@@ -23,6 +23,11 @@ from germane.cli.learnt_models import (
 from germane.cli.opening import open_engine
 from germane.cli.streams import put_json, say, tell
 from germane.cli.tables import show_rows
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import clicks as click_logs
+    from germane.learning import loop
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStore
@@ -63,9 +68,6 @@ def list_(
 
     Example: germane models list my-index --from my-clicks
     """
-    from germane.clicks import ClickRules
-    from germane.learning.loop import health
-
     engine = open_engine(folder)
     learnt = engine.models
     versions = learnt.versions()
@@ -84,7 +86,7 @@ def list_(
     store = _store(clicks)
     for name in learnt.names():
         if learnt.serving(name) is not None:
-            say(health(engine, name, store, ClickRules(memory_mb=memory, threads=threads)).line)
+            say(loop.health(engine, name, store, click_logs.ClickRules(memory_mb=memory, threads=threads)).line)
 
 
 @models.command("show")
@@ -93,26 +95,26 @@ def show(folder: options.Folder, version: Version, json: options.Json = False) -
 
     Example: germane models show my-index clicks@1
     """
-    found = open_engine(folder).models.version(version)
+    chosen = open_engine(folder).models.version(version)
     if json:
-        put_json(found)
+        put_json(chosen)
         return
-    data = found.data
+    data = chosen.data
     rows = [
-        ("model", found.model + "".join(f", {name} {value}" for name, value in found.parameters.items())),
-        ("mixture", ", ".join(f"{name} {value:g}" for name, value in found.mixing.items())),
-        ("trained", found.trained_at),
-        ("serves", "yes" if found.serving else "no"),
+        ("model", chosen.model + "".join(f", {name} {value}" for name, value in chosen.parameters.items())),
+        ("mixture", ", ".join(f"{name} {value:g}" for name, value in chosen.mixing.items())),
+        ("trained", chosen.trained_at),
+        ("serves", "yes" if chosen.serving else "no"),
         ("days", f"{data.first_day} to {data.last_day}"),
         ("searches, clicks", f"{data.searches:,}, {data.clicks:,}"),
         ("pairs", f"{data.pairs:,} of {data.queries:,} queries; {data.held_out_queries:,} held out by {data.held_out}"),
         ("data", data.fingerprint),
-        ("file", found.file),
+        ("file", chosen.file),
     ]
-    show_rows((f"{found.name}@{found.version}", ""), rows)
-    if found.gate is not None:
-        show_gate(found.gate)
-        say(("passed: " if found.gate.passed else "did not pass: ") + found.gate.reason)
+    show_rows((f"{chosen.name}@{chosen.version}", ""), rows)
+    if chosen.gate is not None:
+        show_gate(chosen.gate)
+        say(("passed: " if chosen.gate.passed else "did not pass: ") + chosen.gate.reason)
 
 
 @models.command("compare")
@@ -140,18 +142,14 @@ def compare(
 
     Example: germane models compare my-index clicks plain --topics queries.tsv --qrels qrels.txt
     """
-    from germane.clicks import ClickRules, PairRules
-    from germane.learning.loop import LearnSettings
-    from germane.learning.loop import compare as compared
-
     judged = judged_typed(topics, qrels)
-    report = compared(
+    report = loop.compare(
         open_engine(folder),
         _store(clicks),
         candidate,
         None if baseline == PLAIN else baseline,
-        settings=LearnSettings(hold_out=hold_out.value, share=share, depth=depth, alpha=alpha),
-        rules=ClickRules(pairs=PairRules(min_users), memory_mb=memory, threads=threads),
+        settings=loop.LearnSettings(hold_out=hold_out.value, share=share, depth=depth, alpha=alpha),
+        rules=click_logs.ClickRules(pairs=click_logs.PairRules(min_users), memory_mb=memory, threads=threads),
         topics=judged[0],
         qrels=judged[1],
     )
@@ -169,11 +167,11 @@ def promote(folder: options.Folder, version: Version, json: options.Json = False
     Example: germane models promote my-index clicks@2
     """
     with open_engine(folder) as engine:
-        found = engine.promote(version)
+        promoted = engine.promote(version)
     if json:
-        put_json(found)
+        put_json(promoted)
         return
-    tell(f"{found.name}@{found.version} serves now")
+    tell(f"{promoted.name}@{promoted.version} serves now")
 
 
 @models.command("rollback")
@@ -232,6 +230,5 @@ def _judged(version: "ModelVersion") -> tuple[str, str, str]:
 def _store(folder: Path | None) -> "ClickStore | None":
     if folder is None:
         return None
-    from germane.clicks import ClickStore
 
-    return ClickStore.open(folder)
+    return click_logs.ClickStore.open(folder)

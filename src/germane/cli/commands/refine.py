@@ -13,7 +13,15 @@ from germane.cli.requests import settings_typed
 from germane.cli.result_list import ResultSource, ids_in, marked, threshold_of
 from germane.cli.streams import put_json, tell, terminal
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
+from germane.types import Document, Marks
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.data import writing
+    from germane.engine import methods
+    from germane.refine import refiner as refine_refiner
+    from germane.refine import responses
 
 _REFINING = "Refining"
 _ANALYSIS = "Words"
@@ -158,15 +166,11 @@ def refine(
     if lemmas and stemmer not in (None, "lemma"):
         raise ParameterError(f"choose one of --lemmas and --stemmer {stemmer}")
     chosen = "lemma" if lemmas else stemmer or "english"
-    from germane.engine.methods import refine_settings
-    from germane.refine.refiner import Refiner
-    from germane.refine.responses import RefinementResponse
-    from germane.types import Marks
 
     make = partial(
-        Refiner,
+        refine_refiner.Refiner,
         method,
-        **refine_settings(method, settings_typed(settings)),
+        **methods.refine_settings(method, settings_typed(settings)),
         analyzer=analyzer_named(chosen, stopwords, synonyms),
         threshold=threshold_of(threshold),
         random_state=seed,
@@ -185,15 +189,12 @@ def refine(
         )
     tell(f"{found.method}: {found.reason}")
     if export is not None:
-        from germane.data.writing import write_documents
-        from germane.types import Document
-
         fields = dict(zip(listed.ids, listed.fields, strict=True))
-        count = write_documents(export, (Document(doc_id, fields[doc_id]) for doc_id in found.ids))
+        count = writing.write_documents(export, (Document(doc_id, fields[doc_id]) for doc_id in found.ids))
         tell(f"{counted(count, 'record')} written to {export}")
     shown = k or (len(found) if wanted else refinement_tables.SHOWN)
     known = None if truth is None else ids_in(truth, listed.ids)
-    answer = RefinementResponse.of(found, titles, k=shown, explain=explain, changes=changes, relevant=known)
+    answer = responses.RefinementResponse.of(found, titles, k=shown, explain=explain, changes=changes, relevant=known)
     if answer.measured is not None:
         of = answer.measured
         tell(f"the predicted set: precision {of.precision:.4f}, recall {of.recall:.4f}, F1 {of.f1:.4f}")

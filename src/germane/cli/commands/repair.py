@@ -6,7 +6,13 @@ from germane.cli import options
 from germane.cli.failures import DAMAGED
 from germane.cli.opening import must_be_index
 from germane.cli.streams import put_json, say, tell
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.engine import announcing
+    from germane.engine.models import model_store
+    from germane.index import repair as index_repair
 
 
 def repair(folder: options.Folder, json: options.Json = False) -> None:
@@ -17,13 +23,9 @@ def repair(folder: options.Folder, json: options.Json = False) -> None:
 
     Example: germane repair my-index
     """
-    from germane.engine.announcing import announce_compiling
-    from germane.engine.models.model_store import ModelStore
-    from germane.index.repair import repair_index
-
-    announce_compiling()
+    announcing.announce_compiling()
     must_be_index(folder)
-    report = repair_index(folder)
+    report = index_repair.repair_index(folder)
     for action in report.actions:
         tell(action)
     if json:
@@ -32,7 +34,7 @@ def repair(folder: options.Folder, json: options.Json = False) -> None:
         say(lost)
     outcome = "nothing was lost" if not report.lost else "what was lost is listed above"
     outcome = outcome if report.actions else "nothing was wrong"
-    for problem in ModelStore(folder).problems():
+    for problem in model_store.ModelStore(folder).problems():
         tell(f"left as it is: {problem}")
     tell(f"{outcome}; the index holds {counted(report.kept_documents, 'document')}")
     if report.lost:

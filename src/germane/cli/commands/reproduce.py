@@ -7,6 +7,10 @@ import typer
 
 from germane.cli.streams import say, tell
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import experiments as experimenting
 
 FAILED_TO_REPRODUCE = 1
 
@@ -39,18 +43,18 @@ def reproduce(
 
     Example: germane reproduce small --into results
     """
-    from germane.experiments import as_text, expected_toml, read_experiment, run_experiment, write_report
-
-    experiments = [read_experiment(path) for path in _chosen(name, folder)]
+    experiments = [experimenting.read_experiment(path) for path in _chosen(name, folder)]
     if name == "list":
         for experiment in experiments:
             say(f"{experiment.name}\t{experiment.title}")
         return
     left, missed = [], []
     for experiment in experiments:
-        result = run_experiment(experiment, on_progress=lambda dataset, system: tell(f"{dataset}: {system}"))
-        say(expected_toml(result) if expected else as_text(result))
-        for path in write_report(result, into, figures=not no_plots):
+        result = experimenting.run_experiment(
+            experiment, on_progress=lambda dataset, system: tell(f"{dataset}: {system}")
+        )
+        say(experimenting.expected_toml(result) if expected else experimenting.as_text(result))
+        for path in experimenting.write_report(result, into, figures=not no_plots):
             tell(f"written: {path}")
         if not all(figure.ok for figure in result.figures):
             left.append(experiment.name)
@@ -66,13 +70,11 @@ def reproduce(
 
 def _chosen(name: str, folder: Path | None) -> list[Path]:
     """The files of the experiments asked for."""
-    from germane.experiments import experiment_files, published_experiments
-
     if name.endswith(".toml"):
         if folder is not None:
             raise ParameterError(f"{name} is a file already: leave out --from, or the ending .toml")
         return [Path(name)]
-    known = experiment_files(folder or published_experiments())
+    known = experimenting.experiment_files(folder or experimenting.published_experiments())
     if name in ("all", "list"):
         return [*known.values()]
     if name not in known:

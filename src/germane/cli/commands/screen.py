@@ -15,9 +15,18 @@ from germane.cli.reading import MOST_REASONS, REASONS, read_records
 from germane.cli.requests import settings_typed
 from germane.cli.reviewing import WORKSPACE, Desk
 from germane.cli.screening_tables import put_answers, put_explanation, put_simulation
-from germane.cli.streams import tell
+from germane.cli.streams import query_typed, tell
 from germane.errors import InputError, ParameterError, UnknownDocumentError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import data as data_files
+    from germane import engine as engines
+    from germane.engine import announcing, methods
+    from germane.evaluate import plots
+    from germane.refine import screening as screenings
+    from germane.refine.screening import simulation, verdicts, weighting
 
 if TYPE_CHECKING:
     from germane.refine.screening import StoppingRule
@@ -269,11 +278,9 @@ def screen(
     kept = desk.workspace if desk is not None else None
     inputs = [path for path in (data, kept, decisions if written["--decisions"] is None else None) if path is not None]
     require_apart(written, inputs)
-    from germane.engine.methods import screen_settings
-    from germane.refine.screening import Screening, StoppingRule
 
-    rule = StoppingRule(target, confidence, omega, sample)
-    parameters = screen_settings(settings_typed(settings))
+    rule = screenings.StoppingRule(target, confidence, omega, sample)
+    parameters = methods.screen_settings(settings_typed(settings))
     if data is None:
         assert desk is not None
         documents, data = desk.documents(), desk.workspace
@@ -293,7 +300,7 @@ def screen(
         if desk is not None:
             screening = desk.screening(documents, data, **how)
         if screening is None:
-            screening = Screening(documents, decisions=labels, store=decisions, **how)
+            screening = screenings.Screening(documents, decisions=labels, store=decisions, **how)
     except InputError as error:
         raise InputError(error.message, source=error.source or data) from None
     for doc_id, decision in decided.items():
@@ -310,9 +317,7 @@ def screen(
 
 
 def _read(source: InputFile, progress: bool) -> "list[Document]":
-    from germane.data import SkipReport
-
-    report = SkipReport()
+    report = data_files.SkipReport()
     documents = list(watched(source.read(report), "reading", always=progress))
     tell_skipped(report)
     if not documents:
@@ -322,15 +327,11 @@ def _read(source: InputFile, progress: bool) -> "list[Document]":
 
 def _found(documents: "Sequence[Document]", query: str, source: str) -> list[str]:
     """The ids that a search for the query finds, by query likelihood (Dirichlet), from an index that is not kept."""
-    from germane.cli.streams import query_typed
-    from germane.engine import Engine
-    from germane.refine.screening.weighting import BODY_FIELDS, TITLE_FIELDS
-
     known = dict.fromkeys(name for document in documents for name in document.fields)
-    fields = [name for name in known if name.lower() in (*TITLE_FIELDS, *BODY_FIELDS)]
+    fields = [name for name in known if name.lower() in (*weighting.TITLE_FIELDS, *weighting.BODY_FIELDS)]
     if not fields:
         raise InputError("no record has a title, an abstract or keywords for --query", source=source)
-    with Engine.create(":memory:", fields=fields) as engine:
+    with engines.Engine.create(":memory:", fields=fields) as engine:
         engine.add(documents)
         found = engine.search(query_typed(query), k=len(documents), model="dirichlet").ids
     if not found:
@@ -340,15 +341,13 @@ def _found(documents: "Sequence[Document]", query: str, source: str) -> list[str
 
 def _labels(documents: "Sequence[Document]", column: str, source: str) -> dict[str, bool]:
     """The decisions in a column; those without one are left out."""
-    from germane.refine.screening.verdicts import decision_of
-
     if not any(column in document.fields for document in documents):
         found = ", ".join(f"'{name}'" for name in documents[0].fields)
         raise InputError(f"there is no column '{column}' for --label; found: {found}", source=source)
     labels: dict[str, bool] = {}
     for document in documents:
         try:
-            decision = decision_of(document.fields.get(column))
+            decision = verdicts.decision_of(document.fields.get(column))
         except ParameterError as error:
             raise InputError(f"document '{document.id}': {error}", source=source, field=column) from None
         if decision is not None:
@@ -359,7 +358,7 @@ def _labels(documents: "Sequence[Document]", column: str, source: str) -> dict[s
 def _decided(
     known: Set[str], include: Sequence[str] | None, exclude: Sequence[str] | None, undecide: Sequence[str] | None
 ) -> dict[str, bool | None]:
-    """What the command line decides, None taking back; checked before anything is kept."""
+    """Return the decisions of the command line, None for one taken back; they are checked before any is stored."""
     decided: dict[str, bool | None] = {}
     for decision, texts in ((None, undecide), (True, include), (False, exclude)):
         for doc_id in _ids(texts, known):
@@ -386,9 +385,6 @@ def _simulate(
     documents: "Sequence[Document]", labels: dict[str, bool], source: str, seeds: int, explore: float,
     rule: "StoppingRule", parameters: "RankerParameters", plot: Path | None, wanted: str, progress: bool,
 ) -> None:  # fmt: skip
-    from germane.engine.announcing import announce_compiling
-    from germane.refine.screening.simulation import simulated_runs, summary
-    from germane.refine.screening.weighting import weigh_documents
 
     unlabelled = [document.id for document in documents if document.id not in labels]
     if unlabelled:
@@ -397,17 +393,15 @@ def _simulate(
             "needs every one",
             source=source,
         )
-    announce_compiling()
+    announcing.announce_compiling()
     y = [labels[document.id] for document in documents]
-    rows = weigh_documents(documents).rows
-    runs = simulated_runs(rows, y, range(seeds), explore=explore, rule=rule, parameters=parameters)
+    rows = weighting.weigh_documents(documents).rows
+    runs = simulation.simulated_runs(rows, y, range(seeds), explore=explore, rule=rule, parameters=parameters)
     try:
-        result = summary(list(watched(runs, "simulating", total=seeds, always=progress)), rule)
+        result = simulation.summary(list(watched(runs, "simulating", total=seeds, always=progress)), rule)
     except ParameterError as error:
         raise InputError(str(error), source=source) from None
     if plot is not None:
-        from germane.evaluate import plots
-
         hits, stops = [run.hits for run in result.runs], [run.stop for run in result.runs]
         plots.save(plots.recall_over_reading(hits, stops, collection=Path(source).name), plot)
         tell(f"written: {plot}")

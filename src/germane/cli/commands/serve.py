@@ -8,7 +8,14 @@ import typer
 
 from germane.cli.progress import watched
 from germane.cli.streams import say, tell
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import metasearch
+    from germane.server import roles, running
+    from germane.server import settings as server_settings
+    from germane.server import workers as server_workers
 
 if TYPE_CHECKING:
     from germane.server.library import Library
@@ -91,16 +98,11 @@ def serve(
 
     Example: germane serve --index my-index --host 192.0.2.7 --token-file tokens.txt --workers 2
     """
-    from germane.metasearch import Configuration
-    from germane.server import running
-    from germane.server.roles import read_tokens
-    from germane.server.settings import Settings, is_loopback
-
-    settings = Settings(
-        host=host, port=port, token=token, tokens=() if token_file is None else read_tokens(token_file),
+    settings = server_settings.Settings(
+        host=host, port=port, token=token, tokens=() if token_file is None else roles.read_tokens(token_file),
         hosts=tuple(name or ()), workers=workers, retain_days=retain_clicks, per_minute=rate, min_users=min_users,
         trusted_proxies=tuple(trusted_proxies or ()),
-        sources=Configuration() if sources is None else Configuration.read(sources),
+        sources=metasearch.Configuration() if sources is None else metasearch.Configuration.read(sources),
     )  # fmt: skip
 
     def opened(doing: "Callable[[str], None]") -> "Library":
@@ -115,22 +117,22 @@ def serve(
     address = running.address_of(settings, taken)
     if check:
         server, start = running.starting_server(settings, opened, compiles=False)
-        found = running.answers_once(server, start, settings, taken)
-        total = sum(found["documents"].values())
-        say(f"{address} answers: a page of {found['page']:,} bytes, {counted(total, 'document')}")
+        answered = running.answers_once(server, start, settings, taken)
+        total = sum(answered["documents"].values())
+        say(f"{address} answers: a page of {answered['page']:,} bytes, {counted(total, 'document')}")
         return
 
     def ready() -> None:
         tell(f"germane is at {address} (Ctrl+C ends it)")
-        if not is_loopback(host):
+        if not server_settings.is_loopback(host):
             tell("it can be reached from other machines: requests need the token")
 
     if workers > 1:
-        from germane.server.workers import Served, run_workers
-
         library = opened(lambda sentence: None)
         library.close()
-        run_workers(Served(tuple(index or ()), settings, workspace), library.home, taken, ready)
+        server_workers.run_workers(
+            server_workers.Served(tuple(index or ()), settings, workspace), library.home, taken, ready
+        )
         return
     server, start = running.starting_server(settings, opened)
     running.tell_when_ready(start, ready)

@@ -7,6 +7,10 @@ import typer
 from germane.cli import options
 from germane.cli.opening import open_engine
 from germane.cli.streams import put_json, say
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane.data import bibliographic, responses
 
 
 def show(
@@ -22,18 +26,15 @@ def show(
 
     Example: germane show my-index 12345678 10.1000/182 --json
     """
-    from germane.data.bibliographic import listed
-    from germane.data.responses import DocumentResponse
-
     engine = open_engine(folder)
     documents = [engine.document(doc_id) for doc_id in doc_ids]
     for number, document in enumerate(documents):
         if json:
-            put_json(DocumentResponse(document.id, document.fields))
+            put_json(responses.DocumentResponse(document.id, document.fields))
             continue
         if number:
             say("")
         say(f"id: {document.id}")
         for name, value in document.fields.items():
-            for item in listed(value):
+            for item in bibliographic.listed(value):
                 say(f"{name}: {item}")

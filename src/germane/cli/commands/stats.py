@@ -5,7 +5,11 @@ from typing import Any
 from germane.cli import options
 from germane.cli.opening import open_engine
 from germane.cli.streams import put_json, terminal
+from germane.lazy import on_first_use
 from germane.tables import figure
+
+with on_first_use(__name__):
+    from rich import table as rich_table
 
 TITLES = {"no_number": "unreadable numbers"}
 """Names of rows that tell little as they are."""
@@ -20,9 +24,8 @@ def stats(folder: options.Folder, json: options.Json = False) -> None:
     if json:
         put_json(numbers)
         return
-    from rich.table import Table
 
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table = rich_table.Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column()
     for name, value in numbers.to_dict().items():

@@ -9,13 +9,22 @@ import typer
 
 from germane.cli import options
 from germane.cli.progress import steps
+from germane.cli.requests import Typed, asking
 from germane.cli.streams import put_json, tell
 from germane.cli.tables import put_table, show_rows
+from germane.engine.requests import SearchRequest
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.rank.registry import DEFAULT_MODEL
 from germane.tables import Cell
 
+with on_first_use(__name__):
+    from germane.evaluate import plots, responses
+    from germane.experiments import collections
+    from germane.experiments import trials as experiments_trials
 
+
+@asking(SearchRequest, only={"model", "feedback"})
 def tune(
     dataset: Annotated[
         str,
@@ -27,8 +36,7 @@ def tune(
         list[str],
         typer.Option("--grid", metavar="NAME=A,B,C", help="The values to try; repeatable.", show_default=False),
     ],
-    model: options.ModelIfNamed = None,
-    feedback: options.Feedback = None,
+    typed: Typed,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -66,10 +74,8 @@ def tune(
     wanted = options.table_format(format, json=json, tsv=tsv)
     axes = dict(_axis(text) for text in grid)
     fixed = {name: values[0] for name, values in (_axis(text, "--set", 1) for text in settings or ())}
+    model, feedback = typed["model"], typed["feedback"]
     ranked = model or ("" if feedback is not None else DEFAULT_MODEL)
-    from germane.evaluate.responses import TuningResponse
-    from germane.experiments.collections import cache_folder
-    from germane.experiments.trials import tune_collection
 
     trials: list[tuple[Mapping[str, float], float]] = []
     n_trials = math.prod(len(set(values)) for values in axes.values()) if method == "grid" else None
@@ -79,14 +85,12 @@ def tune(
             trials.append((dict(parameters), value))
             tell_step(f"{' '.join(f'{name}={setting:g}' for name, setting in parameters.items())}: {value:.4f}")
 
-        found = tune_collection(
+        found = experiments_trials.tune_collection(
             dataset, ranked, axes, feedback=feedback or "", fixed=fixed, measure=measure, k=k, folds=folds,
             method=method, random_state=seed,
-            trials=None if no_cache else cache_folder() / "trials", on_trial=on_trial,
+            trials=None if no_cache else collections.cache_folder() / "trials", on_trial=on_trial,
         )  # fmt: skip
     if plot is not None:
-        from germane.evaluate import plots
-
         chosen = [fold.tuned.parameters for fold in found.folds]
         what = " and ".join(filter(None, [ranked, feedback]))
         plots.save(plots.tuning(trials, chosen, measure, collection=f"{dataset}, {what}"), plot)
@@ -97,7 +101,7 @@ def tune(
         tested = sum(fold.test_values.values()) / len(fold.test)
         rows.append([str(number), *fold.tuned.parameters.values(), fold.tuned.value, tested, len(fold.test)])
     if wanted == "json":
-        put_json(TuningResponse(found.mean, tuple(dict(zip(header, row, strict=True)) for row in rows)))
+        put_json(responses.TuningResponse(found.mean, tuple(dict(zip(header, row, strict=True)) for row in rows)))
     elif wanted == "text":
         show_rows(header, rows)
         show_rows(["", measure], [["all queries, each as a test query", found.mean]])
@@ -112,9 +116,9 @@ def _axis(text: str, option: str = "--grid", most: int | None = None) -> tuple[s
     name, _, values = text.partition("=")
     example = "NAME=NUMBER, as in n_docs=10" if most == 1 else "NAME=A,B,C with numbers, as in mu=100,400"
     try:
-        found = [float(value) for value in values.split(",")]
+        numbers = [float(value) for value in values.split(",")]
     except ValueError:
-        found = []
-    if not found or (most is not None and len(found) > most):
+        numbers = []
+    if not numbers or (most is not None and len(numbers) > most):
         raise ParameterError(f"{option} wants {example}, not '{text}'")
-    return name.strip(), found
+    return name.strip(), numbers

@@ -7,7 +7,11 @@ import typer
 
 from germane.cli import options
 from germane.cli.streams import tell
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import engine as engines
 
 
 def upgrade(
@@ -21,7 +25,5 @@ def upgrade(
 
     Example: germane upgrade my-index --into my-new-index
     """
-    from germane.engine import Engine
-
-    with Engine.upgrade(folder, into) as engine:
+    with engines.Engine.upgrade(folder, into) as engine:
         tell(f"{counted(len(engine), 'document')} of {folder} now in {into}")

@@ -5,6 +5,10 @@ from typing import Annotated
 import typer
 
 from germane.cli.streams import tell
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane.engine import announcing, compiling
 
 
 def warmup(
@@ -19,8 +23,5 @@ def warmup(
 
     Example: germane warmup
     """
-    from germane.engine.announcing import announce_compiling
-    from germane.engine.compiling import warm_up
-
-    announce_compiling()
-    tell(f"kernels ready after {warm_up(everything):.1f} s")
+    announcing.announce_compiling()
+    tell(f"kernels ready after {compiling.warm_up(everything):.1f} s")

@@ -24,10 +24,11 @@ import orjson
 
 from germane.data.owned import fsync_folder, read_regular, storage_error
 from germane.engine.models.people import holds_one, people_bytes
-from germane.engine.models.promotion import FOLDER, LATEST, PROMOTED
+from germane.engine.models.promotion import FOLDER, LATEST
 from germane.engine.models.source import FieldSource
 from germane.engine.models.stage import LatentStage
 from germane.engine.models.values import ModelVersion
+from germane.engine.registry import PROMOTED
 from germane.errors import GermaneError, InputError, ParameterError, StorageError
 from germane.index.durable import WriterLock, make_folder, mode_in, storage_errors, write_atomic
 from germane.latent.saving import LatentModel, load, save

@@ -17,8 +17,6 @@ from germane.text import Analyzer
 if TYPE_CHECKING:
     from germane.engine.models.stage import LatentStage
 
-PROMOTED = "promoted"
-"""What a search's `rerank` is unless it says otherwise; None leaves the promoted model out."""
 FOLDER, LATEST = "models", "PROMOTED"
 """The folder of an index that holds its learnt models, and the file there that is written anew whenever one begins to
 serve or stops."""

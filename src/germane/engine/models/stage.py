@@ -80,7 +80,7 @@ class LatentStage:
         return scores
 
     def parts(self, query: ParsedQuery, candidates: Candidates) -> Floats:
-        """What the model alone says of the candidates."""
+        """Return the scores of the model alone for the candidates."""
         self.require_same_words(candidates.retriever.schema().analyzer)
         return candidates.retriever.apply(self.key, query.weights, candidates.refs)
 
@@ -103,7 +103,7 @@ class LatentStage:
         return _distinct([self._more_by(part, columns, query, retriever, share) for part, columns in parts], n)
 
     def _more_by(self, model: PartModel, columns: slice, query: ParsedQuery, retriever: Retriever, n: int) -> Hits:
-        """What one model finds; of the numbers that are kept of documents the `columns` are its own."""
+        """Return the n best documents of one model; `columns` are its own among the stored numbers of documents."""
         if isinstance(model, ProjectionModel):
             asked = model.project(model.vocabulary.query(query.weights))[0]
             if not asked.any():

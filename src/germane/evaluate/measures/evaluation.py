@@ -36,8 +36,8 @@ class Evaluation:
         return dict(zip(self.query_ids, self.values[measure].tolist(), strict=True))
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{measure} {self[measure]:.4f}" for measure in self.measures)
-        return f"<Evaluation of {counted(len(self.query_ids), 'query')}: {told}>"
+        values = ", ".join(f"{measure} {self[measure]:.4f}" for measure in self.measures)
+        return f"<Evaluation of {counted(len(self.query_ids), 'query')}: {values}>"
 
     def _repr_html_(self) -> str:
         """A table for notebooks: the value of each measure."""

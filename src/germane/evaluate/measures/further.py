@@ -6,8 +6,12 @@ from typing import Any
 import numpy as np
 
 from germane.arrays import Floats
-from germane.errors import ParameterError
+from germane.errors import MissingExtraError, ParameterError
 from germane.evaluate.measures.judged import Case
+from germane.lazy import on_first_use, optional
+
+with on_first_use(__name__):
+    import ir_measures
 
 
 @dataclass(frozen=True)
@@ -19,8 +23,6 @@ class FurtherMeasure:
 
     def of(self, case: Case) -> tuple[Floats, float]:
         """The value of each query, and of all together."""
-        import ir_measures
-
         found = dict.fromkeys(case.qrels, float(self.measure.DEFAULT))
         ranked = {query: scores for query, scores in case.run.items() if scores}  # it does not expect empty rankings
         try:
@@ -36,8 +38,8 @@ class FurtherMeasure:
 def measure_named(name: str, examples: str) -> FurtherMeasure:
     """The measure of that name, of which we know that it is none of ours."""
     try:
-        import ir_measures
-    except ImportError:
+        optional("ir_measures", f"The measure '{name}'")
+    except MissingExtraError:
         raise ParameterError(
             f"there is no measure '{name}'; for example {examples}. If it is one of ir_measures: "
             "pip install 'germane[measures]'"

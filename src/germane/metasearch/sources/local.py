@@ -1,4 +1,4 @@
-"""What lies on this machine: a Germane index, and files of records or texts."""
+"""Sources on this machine: a Germane index, and files of records or texts."""
 
 import threading
 from abc import abstractmethod
@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from germane.errors import InputError, ParameterError
-from germane.lazy import compiler_is_loaded
+from germane.lazy import compiler_is_loaded, on_first_use
 from germane.metasearch.answers import SourceRecord
 from germane.metasearch.sources.source import Batch, Source
 from germane.metasearch.threads import aside
 from germane.types import DEFAULT_FIELDS
+
+with on_first_use(__name__):
+    from germane import data
+    from germane import engine as engines
+    from germane.data import documents
 
 if TYPE_CHECKING:
     from germane.data import SkipReport
@@ -62,7 +67,7 @@ class LocalSource(Source):
 
 
 def _of_promotion(found: "SearchResult") -> tuple[str, ...]:
-    """What is to be known of the learnt model that was promoted in the index."""
+    """Return the note about the learnt model that was promoted in the index."""
     ranked = f"ranked by {found.reranked_by}, learnt from clicks" if found.reranked_by else None
     return tuple(filter(None, (ranked, found.not_reranked)))
 
@@ -80,9 +85,7 @@ class GermaneIndex(LocalSource):
         super().__post_init__()
 
     def _opened(self) -> "Opened":
-        from germane.engine import Engine
-
-        return self.engine if self.engine is not None else Engine.open(self.path), ()
+        return self.engine if self.engine is not None else engines.Engine.open(self.path), ()
 
 
 class _Kept:
@@ -109,17 +112,15 @@ class Folder(LocalSource):
         return self._kept.opened is not None and super()._is_ready()
 
     def _opened(self) -> "Opened":
-        from germane.data import SkipReport, read_documents
-        from germane.data.documents import text_fields_of
-        from germane.engine import Engine
-
         with self._kept.lock:
             signature = _signature(Path(self.path))
             if self._kept.opened is None or signature != self._kept.signature:
-                names = tuple(dict.fromkeys((*DEFAULT_FIELDS, "abstract", *text_fields_of(self.path, self.format))))
-                engine = Engine.create(":memory:", fields=names, positions=False)
-                report = SkipReport(keep=NAMED)
-                read = read_documents(
+                names = tuple(
+                    dict.fromkeys((*DEFAULT_FIELDS, "abstract", *documents.text_fields_of(self.path, self.format)))
+                )
+                engine = engines.Engine.create(":memory:", fields=names, positions=False)
+                report = data.SkipReport(keep=NAMED)
+                read = data.read_documents(
                     self.path, format=self.format, on_error="skip", report=report, number=True, distinct=True
                 )
                 engine.add(read, threads=1)
@@ -128,7 +129,7 @@ class Folder(LocalSource):
 
 
 def _notes(report: "SkipReport") -> tuple[str, ...]:
-    """What was passed over, the first by name."""
+    """Describe the skipped records, the first by name."""
     named = [
         f"passed over: {InputError(one.reason, source=one.source, line=one.line, field=one.field)}"
         for one in report.first

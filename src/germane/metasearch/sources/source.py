@@ -164,8 +164,8 @@ class WebSource(Source):
     @property
     def policy(self) -> "Policy":
         """How it may be asked."""
-        own = (self.url,) if self.url else ()
-        return Policy(self.rate or self._rate(), own, self.private, self.retries, self.max_bytes, self.busy, self.kind)
+        urls = (self.url,) if self.url else ()
+        return Policy(self.rate or self._rate(), urls, self.private, self.retries, self.max_bytes, self.busy, self.kind)
 
     def _rate(self) -> Rate:
         return self.habit

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Adding up what postings of a chunk are worth in units, into an accumulator of two bytes for each document."""
 
 import numpy as np
@@ -5,7 +6,7 @@ import numpy as np
 from germane.jit import inner
 from germane.rank.maxscore.quantised_bounds_kernels import BACKGROUNDS
 from germane.rank.maxscore.records import CHUNK, CHUNK_BITS, CODES, FREQUENT, LANES
-from germane.rank.maxscore.simd import add_classes, four_at
+from germane.rank.maxscore.simd_kernels import add_classes, four_at
 
 AT_ONCE = 4
 """So many frequent lists are added up in one pass over the sums, which do not fit the nearest cache."""

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The scores of given documents, such as those that hold all of some terms.
 
 `rank.maxscore.impact_kernels` tells the shape of a score, `rank.maxscore.records` what the groups of arguments hold.
@@ -7,7 +8,7 @@ import numpy as np
 
 from germane.index.block_kernels import decode_block
 from germane.index.blocks import BLOCK, BlockTable
-from germane.index.simd import prefetch
+from germane.index.simd_kernels import prefetch
 from germane.jit import inner, kernel
 from germane.rank.maxscore.impact_kernels import begin, impact, score_of
 from germane.rank.maxscore.records import Asked, DocumentArrays, Lists

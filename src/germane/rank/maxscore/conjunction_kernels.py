@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The best documents that hold all of some terms, over decoded lists.
 
 As in `search_kernels`, a document's score is bounded by the units of its postings, and what may be among the best

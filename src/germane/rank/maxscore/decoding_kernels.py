@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Unpacking lists into memory, as `posting_cache` keeps them and `search_kernels` searches them."""
 
 import math
@@ -9,7 +10,7 @@ from germane.index.blocks import BLOCK, BlockTable
 from germane.jit import inner, kernel
 from germane.rank.kinds import COUNT, SATURATION
 from germane.rank.maxscore.records import CHUNK, CHUNK_BITS, CLASSES, CODES, MANTISSA_BITS, PEAKS, Decoded, Lists
-from germane.rank.maxscore.simd import count_bits
+from germane.rank.maxscore.simd_kernels import count_bits
 
 
 @inner

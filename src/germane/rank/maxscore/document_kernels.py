@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Sums over the words of every document of a segment.
 
 `rank.maxscore.impact_kernels` tells the shape of a score, `rank.maxscore.records` what the groups of arguments hold.

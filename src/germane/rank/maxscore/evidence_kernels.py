@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """A Numba kernel of the models that make their own counts (`rank.models.evidence`)."""
 
 import numpy as np

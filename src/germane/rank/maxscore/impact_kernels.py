@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Impacts and scores.
 
 A score is   norm_D · Σ_t impact_t(c_tD, size_D) + (constant + mass · background_D + prior_D)   over the query's terms

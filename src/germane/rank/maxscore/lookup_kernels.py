@@ -1,10 +1,11 @@
+# mypy: ignore-errors
 """Looking a document up in a decoded list."""
 
 import numpy as np
 
 from germane.jit import inner
 from germane.rank.maxscore.records import CHUNK, CHUNK_BITS, LANES
-from germane.rank.maxscore.simd import count_bits
+from germane.rank.maxscore.simd_kernels import count_bits
 
 
 @inner

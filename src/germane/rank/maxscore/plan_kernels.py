@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Plans: what `models.TermwiseModel.plan` does, from the frequencies of remembered terms."""
 
 import math

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Bounds of impacts in whole units, before a search over decoded lists: for each term and each code of its postings.
 
 A unit is such a part of the largest sum there can be that any sum fits 16 bits. Units are rounded up: what they add up

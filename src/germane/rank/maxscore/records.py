@@ -16,7 +16,7 @@ CHUNK_BITS = 15
 CHUNK = 1 << CHUNK_BITS
 """Documents that are summed up together: their places take two bytes, and their sums fit the nearest cache."""
 LANES = 64
-"""Values that are compared together; see `rank.maxscore.simd`."""
+"""Values that are compared together; see `rank.maxscore.simd_kernels`."""
 CODES = 256
 """Counts, saturations or ratios that a decoded list tells apart."""
 MANTISSA_BITS = 48

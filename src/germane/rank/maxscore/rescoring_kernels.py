@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Exact scores of the documents that a search over decoded lists has collected, impacts added in the terms' order."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The results of a search so far: taken in, with a threshold that rises with them, and brought into the total order.
 
 Every document whose score may reach the threshold is kept. The scores are counted in classes, from the lowest of

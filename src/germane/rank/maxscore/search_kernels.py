@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Scoring over decoded lists: exact top k where the lists of the query's terms lie unpacked in memory.
 
 A list is kept as two bytes for each document (its place in a chunk of 2^15), one byte for its count and, where sizes
@@ -19,7 +20,7 @@ Equivalent in NumPy: score every document, `np.lexsort((id_rank, -score))[:k]`.
 
 import numpy as np
 
-from germane.index.simd import prefetch
+from germane.index.simd_kernels import prefetch
 from germane.jit import inner, kernel
 from germane.rank.maxscore.accumulation_kernels import add_all, add_peaks, enter, is_dense, lay
 from germane.rank.maxscore.impact_kernels import score_of, with_rest
@@ -28,7 +29,7 @@ from germane.rank.maxscore.quantised_bounds_kernels import BACKGROUNDS, cap, sta
 from germane.rank.maxscore.records import CHUNK, CHUNK_BITS, LANES, Asked, Decoded, DocumentArrays, Sums
 from germane.rank.maxscore.rescoring_kernels import finish, make_room, settle
 from germane.rank.maxscore.result_kernels import rise, take
-from germane.rank.maxscore.simd import count_bits, lowest_bit, reach_mask
+from germane.rank.maxscore.simd_kernels import count_bits, lowest_bit, reach_mask
 
 ASKING = 16
 """Looking a document up in a list costs as much as adding so many postings."""

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """A Numba kernel of small segments (`scoring.small_segments`): all postings of a query's terms, which lie in memory."""
 
 from typing import NamedTuple

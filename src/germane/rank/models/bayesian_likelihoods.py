@@ -147,6 +147,7 @@ class BigramLikelihood(EvidenceModel):
         for pair, n in pairs.items():
             if not words.keys() >= {*pair}:
                 continue
+            look()
             asked, item = Pair(*pair, WINDOW), Item("#1", pair)
             df, cf = searcher.statistics.pair_stats(asked).ordered
             if df > 0:
@@ -164,7 +165,6 @@ class BigramLikelihood(EvidenceModel):
     def _gain(self, searcher: Countable, i: int, both: PairCounts, pair: tuple[str, str], second: QueryTerm) -> Counted:
         """log(1 + λ/(1-λ)·c(ab)/(c(a)·θ_D(b))) of the documents of a segment that hold the pair."""
         segment = searcher.snapshot.segments[i].segment
-        look()
         found = Counted.of(both.docs, both.ordered)
         first, other = postings_of(searcher, i, pair)
         c_a, c_b = (list_.counts[np.searchsorted(list_.docs, found.docs)] for list_ in (first, other))

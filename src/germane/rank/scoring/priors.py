@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from germane.arrays import Floats
-from germane.errors import ParameterError, QueryError
+from germane.errors import ParameterError, QueryError, RequestError
 from germane.index.columns import KeywordColumn
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
 from germane.lm.parameters import bounded, positive
+from germane.wording import Name
 
 MAX_WEIGHT = 1e6
 MAX_LOG_PRIOR = 1e12
@@ -159,7 +160,9 @@ def prior_named(text: str, fields: Collection[str], today: datetime.date) -> Pri
             return FieldPrior(_known(name, fields), weight)
         case ["fresh", name, days]:
             return FreshnessPrior(_known(name, fields), _half_life(days, text), today, weight)
-    raise ParameterError(f"'priors' wants length, field:NAME or fresh:FIELD:DAYS (and ^WEIGHT if wanted), not '{text}'")
+    raise RequestError(
+        Name("priors"), f" wants length, field:NAME or fresh:FIELD:DAYS (and ^WEIGHT if wanted), not '{text}'"
+    )
 
 
 def _known(name: str, fields: Collection[str]) -> str:

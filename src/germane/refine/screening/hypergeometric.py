@@ -10,6 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from germane.arrays import Floats, Integers, Mask
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from scipy import special
 
 BISECTIONS = 60
 
@@ -42,10 +46,11 @@ def p_none(unread: Integers, relevant: Integers, drawn: Integers, omega: float =
     U, K, n = (np.asarray(x, np.float64) for x in np.broadcast_arrays(unread, relevant, drawn))
     possible = U - n >= K
     K = np.minimum(K, U)  # what cannot be has p = 0 below
-    from scipy.special import gammaln  # half a second, which a list without decisions does without
 
     left = np.maximum(U - n, K)
-    log_p = gammaln(left + 1) - gammaln(left - K + 1) - gammaln(U + 1) + gammaln(U - K + 1)
+    log_p = (
+        special.gammaln(left + 1) - special.gammaln(left - K + 1) - special.gammaln(U + 1) + special.gammaln(U - K + 1)
+    )
     if omega > 1.0:
         low, high = np.zeros(K.shape), np.ones(K.shape)
         for _ in range(BISECTIONS):

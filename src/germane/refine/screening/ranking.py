@@ -1,4 +1,4 @@
-"""How likely is each document relevant? Logistic regression that takes the unread for mostly irrelevant."""
+"""Probability of relevance of each document. Logistic regression that takes the unread for mostly irrelevant."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -8,8 +8,11 @@ from scipy import sparse
 
 from germane.arrays import Floats, Labels
 from germane.errors import ParameterError
-from germane.lazy import LazyModule
+from germane.lazy import LazyModule, on_first_use
 from germane.types import Mark
+
+with on_first_use(__name__):
+    from scipy import optimize
 
 if TYPE_CHECKING:
     from germane.refine.screening import ranking_kernels
@@ -21,7 +24,7 @@ QUICK = (6, 0.05)
 UNREAD_WEIGHT = 3.0
 """All unread documents together weigh as much as so many times those read; docs/screening.md has how it was chosen."""
 THOROUGH = (30, 0.01)
-"""The same from a cold start: the answer then depends on the decisions alone, not on the way to them."""
+"""(passes, tolerance) from a cold start: the answer then depends on the decisions alone, not on the way to them."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +117,6 @@ def best_bias(margins: Floats, signs: Floats, costs: Floats) -> float:
     def slope(bias: float) -> float:
         p = 0.5 * (1.0 - np.tanh(0.5 * signs * (margins + bias)))
         return bias - float((costs * signs * p).sum())
-
-    from scipy import optimize  # as long as all else that is imported
 
     bound = 1.0 + float(costs.sum())  # 0 < p < 1: the slope is positive there, and negative at -bound
     return float(optimize.brentq(slope, -bound, bound, xtol=1e-10))

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Dual coordinate descent for weighted logistic regression; arrays in, arrays out."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What would screening have saved? Read a labelled review in the proposed order, from one relevant and one irrelevant.
+"""Work that screening would have saved: a labelled review in the proposed order, from one relevant and one irrelevant.
 
 WSS@R = 1 - n_R/N - (1 - R), where recall reaches R after n_R of N documents (Cohen et al. 2006). RRF@10: the share of
 the relevant that are among the first tenth read. The two documents to start from count as read in both.
@@ -14,12 +14,16 @@ from scipy import sparse
 
 from germane.arrays import Floats, Integers, Labels, Mask
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.refine.screening.order import EXPLORE, next_to_read
 from germane.refine.screening.ranking import QUICK, Fit, Ranker, RankerParameters
 from germane.refine.screening.sampling import quiet_after, shuffled
 from germane.refine.screening.stopping import StoppingRule
 from germane.refine.screening.weighting import weigh_documents
 from germane.types import Document, Mark
+
+with on_first_use(__name__):
+    from scipy import stats
 
 GROWTH = 20
 """The simulation learns anew each time a twentieth more has been read."""
@@ -78,7 +82,6 @@ class Mean(NamedTuple):
         middle = float(x.mean())
         if len(x) < 2:
             return cls(middle, middle, middle)
-        from scipy import stats
 
         half = float(stats.t.ppf(0.975, len(x) - 1) * x.std(ddof=1) / np.sqrt(len(x)))
         return cls(middle, middle - half, middle + half)
@@ -86,7 +89,7 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class Simulation:
-    """What the runs say together. The interval is over starting points of this one review, not over reviews."""
+    """Summary of the runs. The interval is over starting points of this one review, not over reviews."""
 
     n_docs: int
     n_relevant: int

@@ -213,8 +213,8 @@ def _rayyans(notes: Iterable[str]) -> Iterator[Verdict]:
         votes = _INCLUSION.search(note)
         if votes is None:
             continue
-        reasons, own = _REASONS.search(note), _USER_NOTES.search(note)
-        written = {name: text.replace('"', "") for name, text in _USER_NOTE.findall(own[1] if own else "")}
+        reasons, users = _REASONS.search(note), _USER_NOTES.search(note)
+        written = {name: text.replace('"', "") for name, text in _USER_NOTE.findall(users[1] if users else "")}
         for name, word in _VOTE.findall(votes[1]):
             included = {"Included": True, "Excluded": False}.get(word)
             reason = reasons[1] if reasons and included is False else ""

@@ -30,6 +30,10 @@ function ask(form) {
     if (address) location.assign(address);
     else tell("None of the sources found anything.");
   });
+  stream.addEventListener("problem", (event) => {
+    stream.close();
+    tell(JSON.parse(event.data).detail);
+  });
   stream.onerror = () => {
     stream.close();
     tell("The sources could not be searched. Is the query empty, or the server gone?");

@@ -5,6 +5,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from alembic import command
+    from alembic import config as alembic_config
+
 VERSION_TABLE = "germane_version"
 VERSIONS = ("0001", "0002", "0003")
 """Every version, the latest last."""
@@ -19,7 +25,7 @@ def is_known(version: str) -> bool:
 
 
 def added_since(version: str) -> dict[str, dict[str, Any]]:
-    """What rows of that version lack, by table: the columns, and what they hold in such rows."""
+    """Return the columns that rows of that version lack, by table, with their values in such rows."""
     lacking: dict[str, dict[str, Any]] = {}
     for later in VERSIONS[VERSIONS.index(version) + 1 :]:
         for table, columns in ADDED.get(later, {}).items():
@@ -29,10 +35,7 @@ def added_since(version: str) -> dict[str, dict[str, Any]]:
 
 def upgrade(connection: Connection) -> None:
     """Bring the schema to the latest version, within the connection's transaction."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
+    config = alembic_config.Config()
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")

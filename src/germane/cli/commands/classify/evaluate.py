@@ -12,7 +12,16 @@ from germane.cli.label_files import Reading, labels_wanted, read_predictions, te
 from germane.cli.streams import put_json, tell
 from germane.cli.tables import put_rows, show_rows
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    import numpy as np
+
+    from germane import classify
+    from germane import evaluate as evaluation
+    from germane.classify import saving
+    from germane.evaluate import classification, plots, responses
 
 if TYPE_CHECKING:
     from germane.classify import TextClassifier
@@ -72,11 +81,8 @@ def evaluate(
     """
     wanted = options.one_of(json=json, tsv=tsv)
     labels_wanted(label, folder_labels)
-    from germane.classify import TextClassifier
-    from germane.evaluate.classification import compare_labellings, judge
-    from germane.evaluate.responses import LabellingResponse
 
-    classifier = TextClassifier.load(model)
+    classifier = classify.TextClassifier.load(model)
     several = classifier.multi_label_
     if confusion is not None and several:
         raise ParameterError("there is no confusion matrix where a document may have several labels")
@@ -89,26 +95,24 @@ def evaluate(
     _check_labels(documents, names, data)
     if against is not None or save_predictions is not None:
         documents.check_ids(data)
-    import numpy as np
-
     found = list(answers(classifier, documents.texts, progress=progress))
     predicted = [row for part in found for row in label_lists(part.labels)]
     tell_empty(sum(int(part.wordless.sum()) for part in found))
-    judged = judge(documents.labels, predicted, np.vstack([part.ranking for part in found]), names)
+    judged = classification.judge(documents.labels, predicted, np.vstack([part.ranking for part in found]), names)
     compared = None
     if against is not None:
         theirs = _their_labels(other, against, documents, separator, progress)
-        compared = compare_labellings(documents.labels, predicted, theirs, cast("Alternative", alternative))
+        compared = classification.compare_labellings(
+            documents.labels, predicted, theirs, cast("Alternative", alternative)
+        )
     if save_predictions is not None:
         write_predictions(save_predictions, documents.ids, predicted, separator_of(classifier))
         tell(f"written: {save_predictions}")
     if confusion is not None:
-        from germane.evaluate import confusion_matrix, plots
-
-        counted = confusion_matrix([t for (t,) in documents.labels], [p for (p,) in predicted])
+        counted = evaluation.confusion_matrix([t for (t,) in documents.labels], [p for (p,) in predicted])
         plots.save(plots.confusion(*counted, collection=Path(data).name), confusion)
         tell(f"written: {confusion}")
-    answer = LabellingResponse.of(judged, len(documents.ids), compared)
+    answer = responses.LabellingResponse.of(judged, len(documents.ids), compared)
     if wanted == "json":
         put_json(answer)
     elif wanted == "tsv":
@@ -121,12 +125,10 @@ def _other(against: str | None, classifier: "TextClassifier") -> "TextClassifier
     """The classifier to compare with, if that is what the file holds."""
     if against is None:
         return None
-    from germane.classify import TextClassifier
-    from germane.classify.saving import is_model
 
-    if not is_model(against):
+    if not saving.is_model(against):
         return None
-    other = TextClassifier.load(against)
+    other = classify.TextClassifier.load(against)
     if other.multi_label_ is not classifier.multi_label_:
         raise InputError("one of the two classifiers gives several labels, and the other one", source=against)
     return other

@@ -9,6 +9,11 @@ from germane.cli.classifying import answers, columns_of, label_lists, separator_
 from germane.cli.label_files import Reading, joined, tell_empty
 from germane.cli.streams import put_json, put_row, terminal
 from germane.cli.tables import show_rows
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import classify
+    from germane.classify import responses
 
 if TYPE_CHECKING:
     from germane.classify.text_classifier import Answers
@@ -43,10 +48,8 @@ def predict(
     Example: germane classify predict mails.germane new.csv --proba --explain
     """
     wanted = options.one_of(json=json, tsv=tsv)
-    from germane.classify import TextClassifier
-    from germane.classify.responses import PredictionResponse
 
-    classifier = TextClassifier.load(model)
+    classifier = classify.TextClassifier.load(model)
     reading = Reading(data, None, columns_of(classifier, text), False, None, format, encoding, on_error.value)
     documents = reading.read(progress=progress)
     names = [str(name) for name in classifier.classes_.tolist()]
@@ -65,7 +68,7 @@ def predict(
                 told = classifier.explain(body, top).responses() if explain else None
                 several = classifier.multi_label_
                 put_json(
-                    PredictionResponse(
+                    responses.PredictionResponse(
                         doc_id, tuple(own) if several else None, None if several else own[0], shares, told
                     )
                 )

@@ -15,7 +15,14 @@ from germane.cli.requests import settings_typed
 from germane.cli.streams import put_json, tell
 from germane.cli.tables import show_rows
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import classify
+    from germane import text as germane_text
+    from germane.classify import responses
+    from germane.engine import methods
 
 if TYPE_CHECKING:
     from germane.classify.responses import TrainingResponse
@@ -81,12 +88,9 @@ def train(
     if into is not None and (into.is_dir() or not into.resolve().parent.is_dir()):
         what = "is a folder" if into.is_dir() else "is in a folder that does not exist"
         raise InputError(f"the classifier cannot be saved there: it {what}", source=str(into))
-    from germane.classify import TextClassifier
-    from germane.classify.responses import TrainingResponse
-    from germane.engine.methods import text_model_settings
 
-    given = text_model_settings(model, settings_typed(settings))
-    classifier = TextClassifier(
+    given = methods.text_model_settings(model, settings_typed(settings))
+    classifier = classify.TextClassifier(
         model, analyzer=_analyzer(stemmer, stopwords, ngrams, model), tune=not no_tune, random_state=seed, prior=prior,
         parameters=given or None,
     )  # fmt: skip
@@ -107,7 +111,7 @@ def train(
         tell(f"written: {into}")
     else:
         tell("nothing was kept: --into FILE saves the classifier")
-    found = TrainingResponse.of(classifier, documents.labels)
+    found = responses.TrainingResponse.of(classifier, documents.labels)
     if json:
         put_json(found)
         return
@@ -131,15 +135,14 @@ def _analyzer(stemmer: str, stopwords: str, ngrams: str | None, model: str) -> "
     if ngrams is None:
         chosen = model == AUTO and (stemmer, stopwords) == ("english", "english")
         return None if chosen else analyzer_named(stemmer, stopwords)
-    from germane.text import CharacterNGrams
 
     if not {stemmer, stopwords} <= {"english", "none"}:  # the defaults cannot be told from what was typed
         raise ParameterError("--ngrams takes the characters as they are: leave --stemmer and --stopwords out")
-    found = re.fullmatch(r"([0-9]{1,3})-([0-9]{1,3})", ngrams.strip())
-    if found is None:
+    matched = re.fullmatch(r"([0-9]{1,3})-([0-9]{1,3})", ngrams.strip())
+    if matched is None:
         raise ParameterError(f"--ngrams is the shortest and the longest run, such as 1-3, not '{ngrams}'")
     try:
-        return CharacterNGrams((int(found[1]), int(found[2])))
+        return germane_text.CharacterNGrams((int(matched[1]), int(matched[2])))
     except ParameterError as error:
         raise ParameterError(f"--ngrams {ngrams}: {error}") from None
 

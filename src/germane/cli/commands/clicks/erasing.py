@@ -13,7 +13,13 @@ from germane.cli.opening import open_engine
 from germane.cli.progress import steps
 from germane.cli.streams import put_json, tell
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import clicks
+    from germane.clicks import log as clicks_log
+    from germane.learning import values
 
 if TYPE_CHECKING:
     from germane.clicks.store import EraseResponse
@@ -72,9 +78,6 @@ def erase(
 
     Example: germane clicks erase ~/.local/share/germane/clicks.jsonl --user 0123456789abcdef01234567
     """
-    from germane.clicks import ClickStore
-    from germane.learning.values import Erasure
-
     if (user is None) == (older_than is None):
         raise ParameterError("choose one of --user and --older-than")
     if (models and not index) or (force and not models):
@@ -86,7 +89,7 @@ def erase(
             )
         _erase_from_log(store, user, older_than, json=json)
         return
-    opened = ClickStore.open(store)
+    opened = clicks.ClickStore.open(store)
     engines = {folder: open_engine(folder) for folder in index or ()}
     for engine in engines.values():
         engine.models.versions()  # a damaged record is told before anything is erased
@@ -105,7 +108,7 @@ def erase(
             untouched += n_versions - len(seen)
             found += seen
     if json:
-        put_json(Erasure(gone.queries, gone.events, gone.days, tuple(found), untouched))
+        put_json(values.Erasure(gone.queries, gone.events, gone.days, tuple(found), untouched))
         return
     tell(
         f"{counted(gone.queries, 'query row')} and {counted(gone.events, 'event')} of {counted(gone.days, 'day')} "
@@ -118,11 +121,9 @@ def erase(
 
 def _seen(folder: Path, engine: "Engine", gone: "EraseResponse", *, remove: bool, force: bool) -> "list[ErasedFrom]":
     """The versions that hold what was erased, and whether each was removed."""
-    from germane.learning.values import ErasedFrom
-
     people = gone.people or None
-    found = [
-        ErasedFrom(
+    versions = [
+        values.ErasedFrom(
             str(folder),
             f"{each.name}@{each.version}",
             each.serving,
@@ -131,8 +132,8 @@ def _seen(folder: Path, engine: "Engine", gone: "EraseResponse", *, remove: bool
         )
         for each in engine.models.learnt_from(gone.dates, people)
     ]
-    tell_behind(folder, engine.remove_models([each.version for each in found if each.removed], force=force))
-    return found
+    tell_behind(folder, engine.remove_models([each.version for each in versions if each.removed], force=force))
+    return versions
 
 
 def _tell_models(found: "list[ErasedFrom]", *, named: bool, erased: bool) -> None:
@@ -154,16 +155,14 @@ def _tell_models(found: "list[ErasedFrom]", *, named: bool, erased: bool) -> Non
 
 
 def _erase_from_log(path: Path, user: str | None, older_than: int | None, *, json: bool) -> None:
-    """The same of a log that a server writes, which may run meanwhile."""
-    from germane.clicks.log import ClickLog, LogErased
-
-    log = ClickLog(path)
+    """Erase from a log that a server writes, which may run meanwhile."""
+    log = clicks_log.ClickLog(path)
     if user is not None:
         lines = log.erase_user(user)
     else:
         lines = log.erase_before(datetime.now(UTC) - timedelta(days=older_than or 0))
     if json:
-        put_json(LogErased(lines))
+        put_json(clicks_log.LogErased(lines))
         return
     anew = "; models learnt from it before are to be learnt anew" if lines else ""
     tell(f"{counted(lines, 'line')} erased from {path}{anew}")

@@ -11,7 +11,13 @@ from germane.cli.documents import mapping_of
 from germane.cli.progress import steps
 from germane.cli.streams import put_json, tell
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import clicks
+    from germane.clicks import reading
+    from germane.clicks import store as clicks_store
 
 NOTHING_READ = 1
 _PRIVACY = "Privacy"
@@ -76,16 +82,12 @@ def import_(
 
     Example: germane clicks import my-clicks log.csv --map time=when --map query=words --map object=product
     """
-    from germane.clicks import ClickStore, ImportRules
-    from germane.clicks.reading import NO_TIME, PATHS
-    from germane.clicks.store import REPEATED, log_files
-
     given = {"redact_digits": redact_digits, "first_position": first_position}
     said = {name: value for name, value in given.items() if value is not None}
     mapping = mapping_of(map or ())
-    log_files(sources)  # complains before a history is made
+    clicks_store.log_files(sources)  # complains before a history is made
     if (store / "MANIFEST.json").exists():
-        opened = ClickStore.open(store)
+        opened = clicks.ClickStore.open(store)
         other = [name for name, value in said.items() if getattr(opened.rules, name) != value]
         if other or (keep_addresses and opened.rules.redact_addresses):
             name = other[0] if other else "redact_addresses"
@@ -94,7 +96,7 @@ def import_(
                 "follows the same rules: make another"
             )
     else:
-        opened = ClickStore.create(store, ImportRules(redact_addresses=not keep_addresses, **said))
+        opened = clicks.ClickStore.create(store, clicks.ImportRules(redact_addresses=not keep_addresses, **said))
     with steps("importing", always=progress, otherwise=lambda words: None) as step:
         report = opened.add(
             sources,
@@ -118,11 +120,11 @@ def import_(
             f"{counted(report.rows, 'row')} read; {counted(report.queries, 'query row')} and "
             f"{counted(report.events, 'event')} of {counted(report.days, 'day')} added to {store}"
         )
-    unusable = sum(n for reason, n in report.dropped.items() if reason != REPEATED)
+    unusable = sum(n for reason, n in report.dropped.items() if reason != clicks_store.REPEATED)
     if report.rows > unusable:
         return
-    if NO_TIME in report.dropped:
-        tell(f"times are looked for in {' and '.join(PATHS['time'])}: --map time=COLUMN names another column")
+    if reading.NO_TIME in report.dropped:
+        tell(f"times are looked for in {' and '.join(reading.PATHS['time'])}: --map time=COLUMN names another column")
     elif not report.rows and not report.unreadable:
         tell("there is no row in what was given")
     raise typer.Exit(NOTHING_READ)

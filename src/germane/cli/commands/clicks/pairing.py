@@ -30,7 +30,11 @@ from germane.cli.click_options import (
 from germane.cli.path_conflicts import require_apart
 from germane.cli.progress import steps
 from germane.cli.streams import put_json, tell
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import clicks, data
 
 _PAIRS = "Pairs"
 
@@ -108,23 +112,20 @@ def pairs(
 
     Example: germane clicks pairs my-clicks --into raw.tsv --raw --min-users 10
     """
-    from germane.clicks import ClickStore, PairRules, observe, write_pairs
-    from germane.data import read_documents
-
     rules = search_rules(
         click_action, impression_action, session_gap=session_gap, click_window=click_window, clock_skew=clock_skew,
         robot_clicks=robot_clicks, robot_searches=robot_searches, robot_share=robot_share, robot_results=robot_results,
         min_dwell=min_dwell, max_position=max_position, max_query_words=max_query_words,
     )  # fmt: skip
-    wanted = PairRules(min_users, min_clicks, prior_weight, threshold, not raw, certainty)
+    wanted = clicks.PairRules(min_users, min_clicks, prior_weight, threshold, not raw, certainty)
     require_apart({"--into": into}, [] if titles is None else [titles])
-    opened = ClickStore.open(store)
-    documents = None if titles is None else read_documents(titles)
+    opened = clicks.ClickStore.open(store)
+    documents = None if titles is None else data.read_documents(titles)
     with (
         steps("days", total=len(opened.days), always=progress, otherwise=lambda words: None) as step,
-        observe(opened, rules, memory_mb=memory, threads=threads, work=work, on_progress=step) as observations,
+        clicks.observe(opened, rules, memory_mb=memory, threads=threads, work=work, on_progress=step) as observations,
     ):
-        report = write_pairs(observations, into, wanted, titles=documents)
+        report = clicks.write_pairs(observations, into, wanted, titles=documents)
         counts = observations.counts
     if json:
         put_json(report)

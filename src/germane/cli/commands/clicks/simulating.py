@@ -9,20 +9,25 @@ import typer
 
 from germane.cli import options
 from germane.cli.streams import put_json, tell
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import clicks
+    from germane import data as data_files
 
 _USERS = "Users"
 
 
 class User(StrEnum):
-    """How simulated people click."""
+    """Behaviour of simulated people."""
 
     POSITION = "position"
     CASCADE = "cascade"
 
 
 class LogFormat(StrEnum):
-    """How the log is written."""
+    """Format of the log."""
 
     JSONL = "jsonl"
     PARQUET = "parquet"
@@ -87,15 +92,12 @@ def simulate(
 
     Example: germane clicks simulate cranfield --into log --user cascade
     """
-    from germane.clicks import ClickModel, simulate_log
-    from germane.data import read_documents, read_qrels, read_topics
-
-    found = simulate_log(
-        read_documents(data),
-        read_topics(topics or data),
-        read_qrels(qrels or data),
+    simulated = clicks.simulate_log(
+        data_files.read_documents(data),
+        data_files.read_topics(topics or data),
+        data_files.read_qrels(qrels or data),
         into,
-        model=ClickModel(user.value, eta=eta, noise=noise),
+        model=clicks.ClickModel(user.value, eta=eta, noise=noise),
         searches=searches,
         users=users,
         days=days,
@@ -110,10 +112,10 @@ def simulate(
         random_state=random_state,
     )
     if json:
-        put_json(found)
+        put_json(simulated)
         return
     tell(
-        f"{found.searches:,} searches for {found.queries:,} queries by {counted(found.users, 'user')} and "
-        f"{counted(found.robots, 'robot')}, with "
-        f"{counted(found.clicks, 'click')}, written to {into}; the truth is in {into / 'truth.json'}"
+        f"{simulated.searches:,} searches for {simulated.queries:,} queries by {counted(simulated.users, 'user')} and "
+        f"{counted(simulated.robots, 'robot')}, with "
+        f"{counted(simulated.clicks, 'click')}, written to {into}; the truth is in {into / 'truth.json'}"
     )

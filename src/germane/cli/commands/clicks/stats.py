@@ -30,6 +30,12 @@ from germane.cli.click_options import (
 from germane.cli.progress import steps
 from germane.cli.streams import put_json, tell
 from germane.cli.tables import show_rows
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import clicks
+    from germane.evaluate import plots
+    from germane.stream import shares
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStats
@@ -64,28 +70,24 @@ def stats(
 
     Example: germane clicks stats my-clicks --plot curve.png
     """
-    from germane.clicks import ClickStore, click_stats, observe
-
     rules = search_rules(
         click_action, impression_action, session_gap=session_gap, click_window=click_window, clock_skew=clock_skew,
         robot_clicks=robot_clicks, robot_searches=robot_searches, robot_share=robot_share, robot_results=robot_results,
         min_dwell=min_dwell, max_position=max_position, max_query_words=max_query_words,
     )  # fmt: skip
-    opened = ClickStore.open(store)
+    opened = clicks.ClickStore.open(store)
     days = len(opened.days)
     with (
         steps("days", total=days, always=progress, otherwise=lambda words: None) as step,
-        observe(opened, rules, memory_mb=memory, threads=threads, work=work, on_progress=step) as observations,
+        clicks.observe(opened, rules, memory_mb=memory, threads=threads, work=work, on_progress=step) as observations,
     ):
-        found = click_stats(opened, observations, min_users=min_users)
+        found = clicks.click_stats(opened, observations, min_users=min_users)
     if plot is not None:
-        from germane.evaluate.plots import position_curve, save
-
         curves = {
             "EM": [point.theta for point in found.curve],
             "ratios": [point.theta_by_ratios for point in found.curve],
         }
-        save(position_curve(curves, collection=store.name), plot)
+        plots.save(plots.position_curve(curves, collection=store.name), plot)
         tell(f"the position curve is drawn in {plot}")
     if json:
         put_json(found)
@@ -133,8 +135,6 @@ def _number(value: float) -> str:
 
 def _share(value: float, of: int) -> str:
     """In percent, or as counts where there are few."""
-    from germane.stream.shares import FEWEST, share_told
-
     if value != value:
         return "-"
-    return share_told(value, of) if of < FEWEST else f"{100 * value:.1f} %"
+    return shares.share_told(value, of) if of < shares.FEWEST else f"{100 * value:.1f} %"

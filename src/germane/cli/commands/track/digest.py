@@ -7,7 +7,13 @@ import typer
 
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, moment_of, opened
 from germane.cli.streams import put_bytes, say, tell
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.data import atomic
+    from germane.stream import atom
+    from germane.stream import digest as stream_digest
 
 To = Annotated[
     Path | None, typer.Option("--to", metavar="FILE", help="Write it there, whole or not at all.", show_default=False)
@@ -33,13 +39,11 @@ def digest(
 
     Example: germane track digest quakes --html --to quakes.html
     """
-    from germane.stream.digest import as_html, as_text, digest_of
-
     moment = moment_of(since)
     with opened(workspace, stream) as watch:
         topics = [watch.topic(name).name for name in names] if names else [topic.name for topic in watch.topics()]
-        found = [digest_of(watch, topic, since=moment) for topic in topics]
-    content = (as_html if html else as_text)(found)
+        found = [stream_digest.digest_of(watch, topic, since=moment) for topic in topics]
+    content = (stream_digest.as_html if html else stream_digest.as_text)(found)
     if to is None:
         say(content.rstrip("\n"))
     else:
@@ -58,12 +62,10 @@ def feed(
 
     Example: germane track feed quakes --to quakes.xml
     """
-    from germane.stream.atom import atom_feed
-
     with opened(workspace, stream) as watch:
         topic = watch.topic(name)
         hits = watch.hits(name, last=n)
-        content = atom_feed(name, hits, updated=topic.at, origin=f"{stream} {topic.at}")
+        content = atom.atom_feed(name, hits, updated=topic.at, origin=f"{stream} {topic.at}")
     if to is None:
         put_bytes(content)
     else:
@@ -72,6 +74,4 @@ def feed(
 
 
 def _write(path: Path, content: bytes) -> None:
-    from germane.data.atomic import write_bytes
-
-    write_bytes(path, content)
+    atomic.write_bytes(path, content)

@@ -8,7 +8,11 @@ from germane.cli import options
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, moment_of, opened
 from germane.cli.streams import put_json, put_row, say
 from germane.cli.tables import put_rows
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.stream import health, responses, shares
 
 if TYPE_CHECKING:
     from germane.stream.responses import TopicResponse
@@ -28,11 +32,9 @@ def list_(
     Example: germane track list
     """
     wanted = options.one_of(json=json, tsv=tsv)
-    from germane.stream.health import health_of
-    from germane.stream.responses import TopicResponse
 
     with opened(workspace, stream) as watch:
-        found = [TopicResponse.of(topic, health_of(watch, topic.name)) for topic in watch.topics()]
+        found = [responses.TopicResponse.of(topic, health.health_of(watch, topic.name)) for topic in watch.topics()]
     if wanted == "json":
         put_json(found)
         return
@@ -54,15 +56,12 @@ def show(
 
     Example: germane track show quakes -k 5
     """
-    from germane.stream.health import health_of, topic_words
-    from germane.stream.responses import HitResponse, TopicDetail, TopicResponse
-
     with opened(workspace, stream) as watch:
-        topic = TopicResponse.of(watch.topic(name), health_of(watch, name))
-        words = tuple(topic_words(watch, name, k))
-        hits = tuple(HitResponse.of(hit) for hit in watch.hits(name, last=k))
+        topic = responses.TopicResponse.of(watch.topic(name), health.health_of(watch, name))
+        words = tuple(health.topic_words(watch, name, k))
+        hits = tuple(responses.HitResponse.of(hit) for hit in watch.hits(name, last=k))
     if json:
-        put_json(TopicDetail(topic, words, hits))
+        put_json(responses.TopicDetail(topic, words, hits))
         return
     say(f"{topic.name}: {topic.status}, {topic.method}, since {_shown(topic.since)}")
     say(health_line(topic))
@@ -95,13 +94,10 @@ def stories(
 
     Example: germane track stories --since 2026-01-31
     """
-    from germane.stream.health import new_stories
-    from germane.stream.responses import NewStoryResponse
-
     with opened(workspace, stream) as watch:
-        found = new_stories(watch, n, since=moment_of(since), below=below)
+        found = health.new_stories(watch, n, since=moment_of(since), below=below)
     if json:
-        put_json([NewStoryResponse(*story) for story in found])
+        put_json([responses.NewStoryResponse(*story) for story in found])
         return
     for story in found:
         put_row([f"{story.similarity:.2f}", story.document, story.date or "", story.title])
@@ -109,10 +105,8 @@ def stories(
 
 def health_line(topic: "TopicResponse") -> str:
     """One line on how a topic fares."""
-    from germane.stream.shares import missed_told
-
     drift = "too few documents to tell of drift" if topic.drift is None else f"drift {topic.drift:.3f}"
-    told = missed_told(topic)
+    told = shares.missed_told(topic)
     missed = f"estimated to miss {told}" if told else "too few judgements to tell what is missed"
     judged = f"{topic.judged_on} judged on topic, {topic.judged_off} off"
     hits = counted(topic.hits, "hit") + (f", the last {_shown(topic.last_hit)}" if topic.last_hit else "")

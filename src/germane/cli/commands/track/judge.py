@@ -9,7 +9,11 @@ import typer
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, opened
 from germane.cli.streams import prompt, say, tell
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.stream import health
 
 if TYPE_CHECKING:
     from germane.stream import Watch
@@ -69,20 +73,18 @@ def judge(
 
 
 def _ask(watch: "Watch", name: str, n: int, by: str) -> None:
-    from germane.stream.health import near_misses
-
     judged = {each.document for each in watch.judged(name)}
     hits = [
         (hit.document, hit.score, hit.title, "delivered")
         for hit in reversed(watch.hits(name))
         if hit.document not in judged
     ]
-    missed = [(miss.document, miss.score, miss.title, "not delivered") for miss in near_misses(watch, name, n)]
+    missed = [(miss.document, miss.score, miss.title, "not delivered") for miss in health.near_misses(watch, name, n)]
     half = max(n - len(missed), n // 2)
-    asked = [*hits[:half], *missed][:n]
+    candidates = [*hits[:half], *missed][:n]
     done = 0
-    for place, (document, score, title, what) in enumerate(asked, start=1):
-        say(f"{place}/{len(asked)}  {what}, score {score:.2f}: {title} ({document})")
+    for place, (document, score, title, what) in enumerate(candidates, start=1):
+        say(f"{place}/{len(candidates)}  {what}, score {score:.2f}: {title} ({document})")
         while True:
             prompt("on topic? [y/n/s/u/q] ")
             typed = sys.stdin.readline()

@@ -8,16 +8,30 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
+from germane.cli.analysis import analyzer_named
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile
+from germane.cli.opening import open_engine
+from germane.cli.progress import watched
 from germane.cli.requests import settings_typed
+from germane.cli.samples import sample_path
 from germane.cli.streams import put_json, tell
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.track.registry import METHOD_TITLES
-from germane.wording import counted
+from germane.types import RESULT_FIELDS, Document, text_of
+from germane.wording import counted, titled
+
+with on_first_use(__name__):
+    from germane import data, track
+    from germane import stream as streaming
+    from germane import workspace as workspaces
+    from germane.engine import methods
+    from germane.index import manifest
+    from germane.stream import files, health, responses
+    from germane.stream import intake as stream_intake
 
 if TYPE_CHECKING:
     from germane.stream import Watch
-    from germane.types import Document
     from germane.workspace import Workspace
 
 
@@ -36,7 +50,7 @@ def new(
     index: Annotated[
         Path | None, typer.Option("--index", metavar="DIR", help="The index that holds the seeds.", show_default=False)
     ] = None,
-    method: Annotated[str, typer.Option(help=f"One of {options.titled(METHOD_TITLES)}.")] = "germane",
+    method: Annotated[str, typer.Option(help=f"One of {titled(METHOD_TITLES)}.")] = "germane",
     settings: options.Settings = None,
     cost_miss: Annotated[
         float,
@@ -88,13 +102,10 @@ def new(
 
     Example: germane track new vaccines --seed malaria-vaccine --index my-index --background my-index
     """
-    from germane.engine.methods import track_settings
-    from germane.stream.health import health_of, known_words
-    from germane.stream.responses import TopicResponse
-    from germane.track import Costs, method_named
-    from germane.workspace import Workspace
-
-    chosen, seeds = method_named(method, **track_settings(method, settings_typed(settings))), _seeds(seed, index)
+    chosen, seeds = (
+        track.method_named(method, **methods.track_settings(method, settings_typed(settings))),
+        _seeds(seed, index),
+    )
     if not 0.0 < cost_miss < math.inf:
         raise ParameterError(
             f"--cost-miss is what a miss costs where a false alarm costs 1: a number above 0, not {cost_miss:g}. To be "
@@ -102,13 +113,13 @@ def new(
         )
     if not 0.0 < p_target < 1.0:
         raise ParameterError(f"--p-target is a share of the stream, between 0 and 1 as 0.02 is, not {p_target:g}")
-    costs = Costs(miss=cost_miss, p_target=p_target)
-    with Workspace.open(workspace) as found:
+    costs = track.Costs(miss=cost_miss, p_target=p_target)
+    with workspaces.Workspace.open(workspace) as found:
         watch = _watch(found, stream, background, stemmer, stopwords, seeds)
         topic = watch.follow(name, seeds, method=chosen, costs=costs, unjudged=unjudged)
-        if not known_words(watch, seeds):
+        if not health.known_words(watch, seeds):
             tell("note: no word of the seed occurs in the background: scores are rough until the stream brings some")
-        answer = TopicResponse.of(topic, health_of(watch, name))
+        answer = responses.TopicResponse.of(topic, health.health_of(watch, name))
     if json:
         put_json(answer)
     tell(f"'{name}' is followed from now on in {workspace}: it delivers from a score of {answer.decision:.2f}")
@@ -116,11 +127,7 @@ def new(
 
 def _seeds(given: list[str], index: Path | None) -> list[str]:
     """The texts of the seeds."""
-    from germane.types import RESULT_FIELDS, text_of
-
     if index is not None:
-        from germane.cli.opening import open_engine
-
         engine = open_engine(index)
         return [text_of(engine.document(doc_id).fields, engine.text_fields) for doc_id in given]
     texts: list[str] = []
@@ -138,55 +145,40 @@ def _seeds(given: list[str], index: Path | None) -> list[str]:
 
 
 def _read(name: str) -> "list[Document]":
-    from germane.stream.files import file_arrivals
-    from germane.stream.intake import Intake
-    from germane.types import Document
-
-    intake = Intake()
-    found = [Document(each.id, each.fields) for each in file_arrivals(Path(name), intake)]
+    intake = stream_intake.Intake()
+    seeds = [Document(each.id, each.fields) for each in files.file_arrivals(Path(name), intake)]
     for trouble in intake.troubles:
         tell(f"skipped: {trouble}")
-    return found
+    return seeds
 
 
 def _watch(
     workspace: "Workspace", stream: str, background: str | None, stemmer: str, stopwords: str, seeds: list[str]
 ) -> "Watch":
-    from germane.cli.analysis import analyzer_named
-    from germane.cli.samples import sample_path
-    from germane.data import read_documents
-    from germane.stream import Watch
-
-    if Watch.is_in(workspace, stream):
+    if streaming.Watch.is_in(workspace, stream):
         if background is not None:
             raise ParameterError("the stream has a background already: --background goes with its first topic")
-        return Watch.open(workspace, stream)
+        return streaming.Watch.open(workspace, stream)
     analyzer = analyzer_named(stemmer, stopwords)
     if not any(analyzer.terms(seed) for seed in seeds):  # before a stream is begun for it
         raise ParameterError("a topic needs a seed with at least one word that is not a stop word")
     if background is None:
-        documents = list(read_documents(sample_path()))
+        documents = list(data.read_documents(sample_path()))
         tell(
             f"note: no --background was named: {counted(len(documents), 'short text')} that come with Germane stand "
             "in for it; scores are rough until the stream has brought a thousand documents"
         )
-        return Watch.begin(workspace, documents, name=stream, analyzer=analyzer, described="the sample")
-    from germane.cli.progress import watched
+        return streaming.Watch.begin(workspace, documents, name=stream, analyzer=analyzer, described="the sample")
 
     read = watched(_background(background), "reading the background")
-    return Watch.begin(workspace, read, name=stream, analyzer=analyzer, described=background)
+    return streaming.Watch.begin(workspace, read, name=stream, analyzer=analyzer, described=background)
 
 
 def _background(source: str) -> "list[Document]":
-    from germane.data import SkipReport, read_documents
-    from germane.index.manifest import NAME
-
-    if (Path(source) / NAME).is_file():
-        from germane.cli.opening import open_engine
-
+    if (Path(source) / manifest.NAME).is_file():
         documents = list(open_engine(Path(source)).documents())
     else:
-        documents = list(read_documents(source, on_error="skip", report=SkipReport(), number=True))
+        documents = list(data.read_documents(source, on_error="skip", report=data.SkipReport(), number=True))
     if not documents:
         raise InputError("there are no documents in it", source=source)
     return documents

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import stream as streaming
+    from germane import workspace as workspaces
+    from germane.stream import arrivals
 
 if TYPE_CHECKING:
     from germane.stream import Watch
@@ -26,20 +32,16 @@ StreamName = Annotated[
 @contextmanager
 def opened(workspace: str, stream: str) -> "Iterator[Watch]":
     """The stream, which must be there."""
-    from germane.stream import Watch
-    from germane.workspace import Workspace
-
-    with Workspace.open(workspace, create=False) as found:
-        yield Watch.open(found, stream)
+    with workspaces.Workspace.open(workspace, create=False) as store:
+        yield streaming.Watch.open(store, stream)
 
 
 def moment_of(since: str | None) -> str | None:
     """The moment that `--since` names."""
     if since is None:
         return None
-    from germane.stream.arrivals import iso_date
 
-    moment = iso_date(since)
+    moment = arrivals.iso_date(since)
     if moment is None:
         raise ParameterError(f"--since wants a date, as 2026-01-31 or 2026-01-31T08:00, not '{since}'")
     return moment

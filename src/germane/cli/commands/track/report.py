@@ -10,7 +10,12 @@ from germane.cli.commands.track.inspect import health_line
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, opened
 from germane.cli.path_conflicts import require_apart
 from germane.cli.streams import put_json, say, tell
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.evaluate import plots
+    from germane.stream import reports, shares
 
 if TYPE_CHECKING:
     from germane.stream.reports import TrackReport
@@ -51,18 +56,13 @@ def report(
     Example: germane track report quakes --qrels judged.txt --det det.svg --json
     """
     require_apart({"--det": det, "--plot": plot}, [path for path in (qrels,) if path is not None])
-    from germane.stream.reports import report_of
 
     with opened(workspace, stream) as watch:
-        found = report_of(watch, name, qrels)
+        found = reports.report_of(watch, name, qrels)
     if plot is not None:
-        from germane.evaluate import plots
-
         plots.save(plots.timeline([(day.day, day.hits) for day in found.timeline], collection=name), plot)
         tell(f"written: {plot}")
     if det is not None:
-        from germane.evaluate import plots
-
         plots.save(plots.detection_error_tradeoff({name: found.curve}, collection=name), det)
         tell(f"written: {det}")
     if json:
@@ -72,8 +72,6 @@ def report(
 
 
 def _show(found: "TrackReport") -> None:
-    from germane.stream.shares import share_told
-
     answer = found.response
     say(f"{answer.topic.name}: {health_line(answer.topic)}")
     if answer.detection is None:
@@ -81,8 +79,8 @@ def _show(found: "TrackReport") -> None:
     else:
         told = answer.detection
         say(f"{counted(told.on_topic, 'document')} on topic and {told.off_topic} off it, by {told.judged_by}")
-        missed = share_told(told.p_miss, told.on_topic)
-        alarms = share_told(told.p_false_alarm, told.off_topic)
+        missed = shares.share_told(told.p_miss, told.on_topic)
+        alarms = shares.share_told(told.p_false_alarm, told.off_topic)
         say(f"as delivered: {missed} on topic missed, {alarms} off topic delivered, cost {told.cost:.3f}")
         say(f"at the best threshold ({told.best_threshold:.2f}): cost {told.min_cost:.3f}")
     most = max((day.hits for day in answer.timeline), default=1)

@@ -15,8 +15,16 @@ from germane.cli.failures import NOTHING_FOUND
 from germane.cli.progress import steps
 from germane.cli.streams import put_json, put_row, tell
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.tables import figure
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.metasearch import addresses
+    from germane.stream import feeds, fetching, files, responses, running
+    from germane.stream import intake as stream_intake
+    from germane.stream import outbox as stream_outbox
+    from germane.stream import sources as stream_sources
 
 if TYPE_CHECKING:
     from germane.stream import Sighting, Watch
@@ -75,33 +83,29 @@ def run(
     """
     if secret and webhook is None:
         raise ParameterError("--secret signs what --webhook sends: name an address")
-    from germane.stream.fetching import Fetcher
-    from germane.stream.intake import Intake
-    from germane.stream.outbox import Outbox
-    from germane.stream.running import run as running
 
     if webhook is not None:
-        from germane.metasearch.addresses import origin_of
-
-        origin_of(webhook)
+        addresses.origin_of(webhook)
     posts = [] if webhook is None else [{"url": webhook, "secret": secret}]
-    intake, fetcher = Intake(), Fetcher()
+    intake, fetcher = stream_intake.Intake(), fetching.Fetcher()
     with opened(workspace, stream) as watch:
         if not watch.topics():
             raise ParameterError("no topic is followed yet: begin one with 'germane track new'")
-        found = [_source(name, watch, fetcher) for name in sources or ["-"]]
-        outbox = Outbox(watch.store, fetcher)
+        followed = [_source(name, watch, fetcher) for name in sources or ["-"]]
+        outbox = stream_outbox.Outbox(watch.store, fetcher)
         _print(watch.untold(), watch, json=json)
         with _ended_by_request(), steps("following", always=progress, otherwise=lambda _: None) as step:
             try:
-                for done in running(watch, found, intake, posts=posts, outbox=outbox, follow=follow, every=every):
+                for done in running.run(
+                    watch, followed, intake, posts=posts, outbox=outbox, follow=follow, every=every
+                ):
                     _print(done.hits, watch, json=json)
                     step(f"{counted(intake.new, 'document')}, {counted(intake.hits, 'hit')}")
                     _tell_troubles(intake)
             finally:
                 _tell_troubles(intake)
                 _summarise(intake, outbox.waiting(), outbox.undeliverable())
-    if not intake.documents and intake.troubled == {source.name for source in found}:
+    if not intake.documents and intake.troubled == {source.name for source in followed}:
         raise typer.Exit(NOTHING_FOUND)
 
 
@@ -121,28 +125,20 @@ def _ended_by_request() -> Iterator[None]:
 
 def _source(name: str, watch: "Watch", fetcher: "Fetcher") -> "ArrivalSource":
     if name == "-":
-        from germane.stream.sources import Pipe
-
-        return Pipe.of_stream(sys.stdin.buffer)
+        return stream_sources.Pipe.of_stream(sys.stdin.buffer)
     if name.startswith(("http://", "https://")):
-        from germane.metasearch.addresses import origin_of
-        from germane.stream.feeds import Feed
-
-        origin_of(name)
-        return Feed(name, watch.store, fetcher)
-    from germane.stream.files import Files
+        addresses.origin_of(name)
+        return feeds.Feed(name, watch.store, fetcher)
 
     if not Path(name).exists():
         raise InputError("there is no such file, folder or address", source=name)
-    return Files(Path(name), watch.store)
+    return files.Files(Path(name), watch.store)
 
 
 def _print(hits: "tuple[Sighting, ...] | list[Sighting]", watch: "Watch", *, json: bool) -> None:
-    from germane.stream.responses import HitResponse
-
     for hit in hits:
         if json:
-            put_json(HitResponse.of(hit))
+            put_json(responses.HitResponse.of(hit))
         else:
             put_row([hit.topic, hit.document, figure(hit.score), hit.title])
     sys.stdout.flush()

@@ -9,7 +9,12 @@ from germane.cli import options
 from germane.cli.opening import open_engine
 from germane.cli.streams import tell
 from germane.index.vector_fields import SIMILARITIES, TYPES
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.data import vector_files
+    from germane.index import graphs
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the vector field.", show_default=False)]
 
@@ -59,9 +64,7 @@ def add(
 
     Example: germane vectors add my-index title new-model.jsonl --replace
     """
-    from germane.data.vector_files import read_vectors
-
-    names, matrix = read_vectors(file, ids)
+    names, matrix = vector_files.read_vectors(file, ids)
     with open_engine(folder) as engine:
         n = engine.set_vectors(name, names, matrix, dtype=dtype, similarity=similarity, replace=replace)
         field = engine.vector_fields[name]
@@ -104,13 +107,11 @@ def graph(
 
     Example: germane vectors graph my-index title
     """
-    from germane.index.graphs import LEAST
-
     with open_engine(folder) as engine:
         n = engine.build_graphs(name, threads=threads)
     tell(
-        f"{counted(n, 'vector')} in graphs; the others are searched exactly, as a segment of fewer than {LEAST:,} is "
-        "always"
+        f"{counted(n, 'vector')} in graphs; the others are searched exactly, as a segment of fewer than "
+        f"{graphs.LEAST:,} is always"
     )
 
 

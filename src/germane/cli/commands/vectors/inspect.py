@@ -9,8 +9,15 @@ from germane.cli import hits, options
 from germane.cli.commands.vectors.changing import Name
 from germane.cli.failures import NOTHING_FOUND
 from germane.cli.opening import open_engine
+from germane.cli.requests import Typed, asking
 from germane.cli.streams import put_json, put_row, tell, terminal
+from germane.engine.requests import SearchRequest
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane.data import vector_files
+    from germane.engine import responses
 
 
 def list_(folder: options.Folder, json: options.Json = False) -> None:
@@ -19,20 +26,22 @@ def list_(folder: options.Folder, json: options.Json = False) -> None:
 
     Example: germane vectors list my-index
     """
-    found = open_engine(folder).stats().vectors
+    stored = open_engine(folder).stats().vectors
     if json:
-        put_json(found)
+        put_json(stored)
         return
-    for field in found:
+    for field in stored:
         own = (field.name, field.dimension, field.dtype, field.similarity, field.documents, field.bytes)
         put_row(own if field.model is None else (*own, field.model))
-    if not found:
+    if not stored:
         tell("the index has no vector field")
 
 
+@asking(SearchRequest, only={"filter"})
 def search(
     folder: options.Folder,
     name: Name,
+    typed: Typed,
     vector: Annotated[
         Path | None,
         typer.Argument(metavar="FILE", help="The query's vector: a .npy file or a JSON list.", show_default=False),
@@ -56,7 +65,6 @@ def search(
             "--mix", help="How they are joined: rrf, by ranks; or the weight of the vectors, from 0 to 1, by scores."
         ),
     ] = "rrf",
-    filter: options.Filtering = None,
     approximate: Annotated[
         bool, typer.Option("--approximate", help="By the graphs of germane vectors graph: faster, may miss some.")
     ] = False,
@@ -80,24 +88,20 @@ def search(
     if (vector is None and text is None and query is None) or (text is not None and (vector or query) is not None):
         raise ParameterError("give the query's vector as a file, or a text (--text), or words (--query)")
     wanted = options.one_of(json=json, tsv=tsv, trec=trec)
-    from germane.data.vector_files import read_vector
-    from germane.engine.filtering import filter_typed
-    from germane.engine.responses import SearchResponse
 
     engine = open_engine(folder)
-    asked = None if vector is None else read_vector(vector)
-    narrow = None if filter is None else filter_typed(filter)
+    near = None if vector is None else vector_files.read_vector(vector)
     if query is None:
-        by = text if asked is None else asked
+        by = text if near is None else near
         assert by is not None  # one of the two was given
-        result = engine.vector_search(by, k, field=name, filter=narrow, approximate=approximate)
+        result = engine.vector_search(by, k, field=name, filter=typed["filter"], approximate=approximate)
         ranked_by = f"vectors:{name}"
     else:
         result = engine.hybrid_search(
-            query, asked, k, field=name, mix=_mix(mix), filter=narrow, approximate=approximate
+            query, near, k, field=name, mix=_mix(mix), filter=typed["filter"], approximate=approximate
         )
         ranked_by = f"hybrid:{name}:{mix}"
-    found = SearchResponse.of(result, query or text or "", ranked_by, k)
+    found = responses.SearchResponse.of(result, query or text or "", ranked_by, k)
     if wanted == "json":
         put_json(found)
     elif wanted == "tsv":

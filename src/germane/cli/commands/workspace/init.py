@@ -2,6 +2,10 @@
 
 from germane.cli.commands.workspace.parts import Where
 from germane.cli.streams import tell
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import workspace as workspaces
 
 
 def init(where: Where) -> None:
@@ -11,7 +15,5 @@ def init(where: Where) -> None:
 
     Example: germane workspace init postgresql://user@host/database
     """
-    from germane.workspace import Workspace
-
-    with Workspace.open(where) as workspace:
+    with workspaces.Workspace.open(where) as workspace:
         tell(f"{workspace.name} is ready")

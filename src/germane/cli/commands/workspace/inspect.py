@@ -16,10 +16,16 @@ from germane.cli.commands.workspace.parts import (
 )
 from germane.cli.streams import put_json
 from germane.cli.tables import put_rows, show_rows
+from germane.lazy import on_first_use
+from germane.types import Document
+
+with on_first_use(__name__):
+    from germane.data import writing
+    from germane.refine.screening import verdicts
+    from germane.workspace import responses
 
 if TYPE_CHECKING:
     from germane.refine.screening.verdicts import Verdict
-    from germane.types import Document
     from germane.workspace import Workspace
 
 
@@ -29,10 +35,9 @@ def list_(where: Where, json: options.Json = False, tsv: options.TabSeparated = 
     Example: germane workspace list my.workspace
     """
     wanted = options.one_of(json=json, tsv=tsv)
-    from germane.workspace.responses import WorkspaceResponse
 
     with opened(where) as workspace:
-        found = WorkspaceResponse.of(workspace)
+        found = responses.WorkspaceResponse.of(workspace)
     if wanted == "json":
         put_json(found)
     else:
@@ -62,10 +67,9 @@ def show(
     with opened(where) as workspace:
         records = list(_records(workspace, collection, search, project, reviewer))
     if format is not None:
-        from germane.data.writing import write_documents
-        from germane.refine.screening.verdicts import with_verdict
-
-        write_documents(sys.stdout, (with_verdict(document, said, format) for document, said in records), format)
+        writing.write_documents(
+            sys.stdout, (verdicts.with_verdict(document, said, format) for document, said in records), format
+        )
         return
     words = ("relevant", "not relevant") if project is None else ("included", "excluded")
     rows = []
@@ -75,10 +79,8 @@ def show(
         why = "; ".join(filter(None, (annotation.reason, annotation.note and f"note: {annotation.note}")))
         rows.append((document, word, why, " ".join(str(document.fields.get("title") or "").split())))
     if wanted == "json":
-        from germane.workspace.responses import KeptRecord
-
         for document, word, why, title in rows:
-            put_json(KeptRecord(document.id, title, document.fields, word or None, why or None))
+            put_json(responses.KeptRecord(document.id, title, document.fields, word or None, why or None))
         return
     shown = [[document.id, *texts] for document, *texts in rows]
     (put_rows if wanted == "tsv" else show_rows)(["id", "said", "why", "title"], shown)
@@ -87,9 +89,6 @@ def show(
 def _records(
     workspace: "Workspace", collection: str | None, search: int | None, project: str | None, reviewer: str | None
 ) -> "Iterator[tuple[Document, Verdict]]":
-    from germane.refine.screening.verdicts import NO_VERDICT
-    from germane.types import Document
-
     part = one_part(collection=collection, search=search, project=project)
     if part == "project":
         found = workspace.projects.get(str(project))
@@ -106,4 +105,4 @@ def _records(
         documents = (Document(result.document, result.fields) for result in workspace.searches.results(made))
         said = workspace.marks.verdicts(made)
     for document in documents:
-        yield document, said.get(document.id, NO_VERDICT)
+        yield document, said.get(document.id, verdicts.NO_VERDICT)

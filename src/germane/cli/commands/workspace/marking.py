@@ -18,7 +18,12 @@ from germane.cli.commands.workspace.parts import (
 )
 from germane.cli.streams import tell
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
+from germane.types import Mark
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.workspace import values
 
 if TYPE_CHECKING:
     from germane.workspace import Workspace
@@ -49,8 +54,6 @@ def mark(
 
     Example: germane workspace mark my.workspace --collection reading --relevant 12345 --not 678
     """
-    from germane.types import Mark
-
     if not (relevant or not_relevant or unmark):
         raise ParameterError("name records to mark with --relevant, --not or --unmark")
     with opened(where) as workspace:
@@ -104,8 +107,6 @@ def _ids(workspace: "Workspace", on: "Collection | Search", text: str) -> list[s
 
 
 def _held(workspace: "Workspace", on: "Collection | Search", ids: list[str]) -> set[str]:
-    from germane.workspace.values import Collection
-
-    if isinstance(on, Collection):
+    if isinstance(on, values.Collection):
         return workspace.collections.holds(on, ids)
     return {result.document for result in workspace.searches.results(on)}.intersection(ids)

@@ -11,7 +11,15 @@ from germane.cli.documents import tell_skipped
 from germane.cli.path_conflicts import require_apart
 from germane.cli.streams import tell
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import data
+    from germane import workspace as workspaces
+    from germane.data import writing
+    from germane.refine.screening import annotations
+    from germane.refine.screening import decisions as screening_decisions
 
 if TYPE_CHECKING:
     from germane.workspace import Workspace
@@ -39,22 +47,16 @@ def export(
     require_apart({"FILE": to}, [where, *(f"{where}{log}" for log in ("-wal", "-shm"))])
     with opened(where) as workspace:
         if collection is not None:
-            from germane.data.writing import write_documents
-
-            count = write_documents(to, workspace.collections.documents(workspace.collections.get(collection)))
+            count = writing.write_documents(to, workspace.collections.documents(workspace.collections.get(collection)))
             tell(f"{counted(count, 'record')} written to {to}")
         elif project is not None:
-            from germane.refine.screening.decisions import write_verdicts
-
             found = workspace.projects.get(project)
             said = workspace.projects.verdicts(found, reviewer)
-            write_verdicts(to, said, workspace.projects.documents(found))
+            screening_decisions.write_verdicts(to, said, workspace.projects.documents(found))
             count = sum(verdict.included is not None for verdict in said.values())
             tell(f"{counted(count, 'decision')} written to {to}")
         else:
-            from germane.workspace import export_archive
-
-            tell(f"{counted(export_archive(workspace, to), 'row')} written to {to}")
+            tell(f"{counted(workspaces.export_archive(workspace, to), 'row')} written to {to}")
 
 
 def import_(
@@ -86,22 +88,18 @@ def import_(
                 raise ParameterError("whose decisions? Name a --reviewer")
             _import_decisions(workspace, source, project, reviewer)
         else:
-            from germane.workspace import import_archive
-
-            tell(f"{counted(import_archive(workspace, source), 'row')} read from {source}")
+            tell(f"{counted(workspaces.import_archive(workspace, source), 'row')} read from {source}")
 
 
 def _import_records(
     workspace: "Workspace", source: str, name: str, format: str | None, encoding: str, on_error: options.OnError
 ) -> None:
-    from germane.data import SkipReport, read_documents
-
     known = {each.name: each for each in workspace.collections.all()}
     collection = known.get(name) or workspace.collections.create(name)
-    skipped = SkipReport()
+    skipped = data.SkipReport()
     report = workspace.collections.add(
         collection,
-        read_documents(
+        data.read_documents(
             source, format=format, encoding=encoding, on_error=on_error.value, report=skipped, number=True,
             keep_source=True,
         ),
@@ -109,18 +107,15 @@ def _import_records(
     tell_skipped(skipped)
     for doc_id in report.clashing[: skipped.keep]:
         tell(f"left out: '{doc_id}' is the id of another record")
-    told = f", {report.present:,} were there already" if report.present else ""
+    suffix = f", {report.present:,} were there already" if report.present else ""
     clashing = f", {len(report.clashing):,} left out for their ids" if report.clashing else ""
-    tell(f"{counted(report.added, 'record')} added to '{name}'{told}{clashing}")
+    tell(f"{counted(report.added, 'record')} added to '{name}'{suffix}{clashing}")
 
 
 def _import_decisions(workspace: "Workspace", source: str, name: str, reviewer: str) -> None:
     """Decisions and annotations of a file, all or none; those that are there already are not repeated."""
-    from germane.refine.screening.annotations import NO_ANNOTATION
-    from germane.refine.screening.decisions import read_verdicts
-
     project = workspace.projects.get(name)
-    read = read_verdicts(source)
+    read = screening_decisions.read_verdicts(source)
     decisions = {doc_id: verdict.included for doc_id, verdict in read.items() if verdict.included is not None}
     known = workspace.projects.documents(project)
     if unknown := next((doc_id for doc_id in read if known and doc_id not in known), None):
@@ -131,8 +126,11 @@ def _import_decisions(workspace: "Workspace", source: str, name: str, reviewer: 
                      None):  # fmt: skip
         raise InputError(f"document '{other}' was decided the other way already", source=source)
     given = {doc_id: (verdict.included, verdict.annotation) for doc_id, verdict in read.items()}
-    new = {doc_id: now for doc_id, now in given.items() if now != (held.get(doc_id), said.get(doc_id, NO_ANNOTATION))
-           and not (now[0] is None and doc_id in held)}  # fmt: skip
+    new = {
+        doc_id: now for doc_id, now in given.items()
+        if now != (held.get(doc_id), said.get(doc_id, annotations.NO_ANNOTATION))
+        and not (now[0] is None and doc_id in held)
+    }  # fmt: skip
     workspace.projects.record(project, reviewer, new, times={doc_id: verdict.at for doc_id, verdict in read.items()})
     waiting = sum(verdict.annotation.maybe for verdict in read.values())
     told = f", {waiting:,} waiting" if waiting else ""

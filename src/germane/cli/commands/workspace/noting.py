@@ -8,6 +8,10 @@ from germane.cli import options
 from germane.cli.commands.workspace.parts import By, Where, opened
 from germane.cli.streams import put_json, tell
 from germane.cli.tables import put_rows, show_rows
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane.workspace import responses
 
 
 def note(
@@ -27,18 +31,17 @@ def note(
     Example: germane workspace note my.workspace 12345
     """
     wanted = options.one_of(json=json, tsv=tsv)
-    from germane.workspace.responses import NotesResponse
 
     with opened(where) as workspace:
         if text is not None:
             workspace.notes.add(document, text, by=by)
             tell(f"a note on {document} is kept")
             return
-        found = NotesResponse(document, tuple(workspace.notes.of(document)))
+        notes = responses.NotesResponse(document, tuple(workspace.notes.of(document)))
     if wanted == "json":
-        put_json(found)
-    elif found.notes:
-        rows = [[each.at, each.by, each.text] for each in found.notes]
+        put_json(notes)
+    elif notes.notes:
+        rows = [[each.at, each.by, each.text] for each in notes.notes]
         (put_rows if wanted == "tsv" else show_rows)(["at", "by", "note"], rows)
     else:
         tell(f"there is no note on {document}")

@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane import workspace as workspaces
 
 if TYPE_CHECKING:
     from germane.workspace import Workspace
@@ -26,9 +30,7 @@ By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who does it.", sh
 
 def opened(where: str) -> "Workspace":
     """The workspace, which must be there."""
-    from germane.workspace import Workspace
-
-    return Workspace.open(where, create=False)
+    return workspaces.Workspace.open(where, create=False)
 
 
 def one_part(**given: object) -> str:

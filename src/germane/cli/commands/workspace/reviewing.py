@@ -9,6 +9,10 @@ from germane.cli.commands.workspace.parts import By, Where, opened
 from germane.cli.streams import put_json
 from germane.cli.tables import put_rows, show_rows
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane.workspace import responses
 
 Name = Annotated[str, typer.Argument(metavar="PROJECT", help="The screening project.", show_default=False)]
 
@@ -19,10 +23,11 @@ def kappa(where: Where, project: Name, json: options.Json = False, tsv: options.
     Example: germane workspace kappa my.workspace review
     """
     wanted = options.one_of(json=json, tsv=tsv)
-    from germane.workspace.responses import AgreementResponse
 
     with opened(where) as workspace:
-        found = AgreementResponse(project, tuple(workspace.projects.agreement(workspace.projects.get(project))))
+        found = responses.AgreementResponse(
+            project, tuple(workspace.projects.agreement(workspace.projects.get(project)))
+        )
     if wanted == "json":
         put_json(found)
         return
@@ -58,7 +63,6 @@ def conflicts(
     wanted = options.one_of(json=json, tsv=tsv)
     if (include or exclude) and not by:
         raise ParameterError("who settles it? Say it with --by")
-    from germane.workspace.responses import ConflictsResponse
 
     with opened(where) as workspace:
         found = workspace.projects.get(project)
@@ -67,7 +71,7 @@ def conflicts(
         for given, included in ((include, True), (exclude, False)):
             for doc_id in given or ():
                 workspace.projects.resolve(found, doc_id, included, by=by, reason=reason)
-        answer = ConflictsResponse(project, tuple(workspace.projects.conflicts(found)))
+        answer = responses.ConflictsResponse(project, tuple(workspace.projects.conflicts(found)))
     if wanted == "json":
         put_json(answer)
         return

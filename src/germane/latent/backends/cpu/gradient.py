@@ -30,12 +30,12 @@ def gradient(matrix: AnyArray, triples: Triples, gamma: float, softness: float) 
     """Loss and gradient, Clicks (31)-(36) with their errata."""
     query = _Unit.of(triples.queries @ matrix, softness)
     title = _Unit.of(triples.titles @ matrix, softness)
-    own = (query.rows * title.rows).sum(axis=1)
+    products = (query.rows * title.rows).sum(axis=1)
     of_query, of_title = np.zeros_like(query.rows), np.zeros_like(title.rows)
     loss = total = 0.0
     for other, valid in zip(triples.others, triples.valid, strict=True):
         weight = triples.weights * valid
-        margin = gamma * (own - (query.rows * title.rows[other]).sum(axis=1))
+        margin = gamma * (products - (query.rows * title.rows[other]).sum(axis=1))
         loss += float(weight @ np.logaddexp(0, -margin))
         total += float(weight.sum())
         slope = (-gamma * weight * _sigmoid(-margin)).astype(matrix.dtype)[:, None]  # dL/dΔ

@@ -1,8 +1,9 @@
+# mypy: ignore-errors
 """EM of topic models over rows of word ids: arrays in, arrays out, no checks.
 
 Tables of topics are words × topics, so that one word's topics lie side by side, in rows padded with zeros (`lanes.py`).
 All are of one type, single precision or double; sums over topics are added in any order, several at a time. `parts`
-tells the width of rows to the compiler (`simd.py`).
+tells the width of rows to the compiler (`simd_kernels.py`).
 """
 
 import math
@@ -12,7 +13,7 @@ from numba.core import types
 from numba.extending import overload
 
 from germane.jit import allocating, inner, kernel
-from germane.latent.backends.cpu.simd import (
+from germane.latent.backends.cpu.simd_kernels import (
     bits_of,
     dot,
     from_bits,

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """EM of IBM model 1 over a sparse table of word pairs: arrays in, arrays out, no checks."""
 
 import numpy as np
@@ -7,7 +8,7 @@ from germane.jit import allocating, inner
 
 @inner
 def _place(columns, low, high, word):
-    """Where `word` is in columns[low:high], which are sorted and hold it."""
+    """Return the position of `word` in columns[low:high], which are sorted and hold it."""
     while low < high:
         middle = (low + high) // 2
         if columns[middle] < word:

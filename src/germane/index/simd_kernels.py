@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Instructions that Numba does not find by itself: unpacking of vertically packed blocks, and prefetching.
 
 A full block holds 128 values of `bits` bits in 32 rows of 4 lanes (see `index.block_kernels`). One loop serves all

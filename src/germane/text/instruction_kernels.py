@@ -1,4 +1,5 @@
-"""What processors can do and Numba does not say: read eight bytes as one number, fetch from memory ahead of use."""
+# mypy: ignore-errors
+"""Processor instructions that Numba lacks: read eight bytes as one number, fetch from memory ahead of use."""
 
 from llvmlite import ir
 from numba.core import types

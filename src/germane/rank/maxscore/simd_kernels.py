@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Instructions that Numba has no words for."""
 
 from collections.abc import Sequence

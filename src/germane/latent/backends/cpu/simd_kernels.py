@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Rows of tables as values, by instructions that the compiler would not choose of itself.
 
 Tables have rows of a multiple of `LANES` numbers, zeros behind the topics (`lanes.py`). A row that is loaded lies in
@@ -55,7 +56,7 @@ def _joined(builder, kind, parts):
 
 
 def _spread(builder, kind, number):
-    """The same number in all lanes of one part."""
+    """Broadcast a number to all lanes of one part."""
     nothing = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(nothing, number, ir.IntType(32)(0))
     return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), LANES), None))

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The inner product of a stored vector with a query, in vector instructions that Numba does not find by itself.
 
 Sixteen numbers at a time, in whatever registers the machine has: LLVM splits the vectors for ARM64 and plain x86-64.
