@@ -167,12 +167,11 @@ def main() -> None:
         shutil.rmtree(path)
         return
     for name, times in adds.items():
-        ratios = told[name]["ratio"]
+        ratios, bar = told[name]["ratio"], BAR_RATES[name.partition(",")[0]]
         print(
             f"beside a writer in another {name}: {statistics.median(ratios):.2f} of the rate alone "
-            f"({min(ratios):.2f}-{max(ratios):.2f}; bar {BAR_RATES[name.partition(',')[0]]}); "
-            f"an add p50 {quantile_ms(times, 0.5):.1f} ms, p99 {quantile_ms(times, 0.99):.1f} ms (bar {BAR_P99_MS}); "
-            f"{len(times) / sum(times):.0f} documents a second"
+            f"({min(ratios):.2f}-{max(ratios):.2f}; bar {bar}); an add p50 {quantile_ms(times, 0.5):.1f} ms, "
+            f"p99 {quantile_ms(times, 0.99):.1f} ms (bar {BAR_P99_MS}); {len(times) / sum(times):.0f} adds a second"
         )
     with Engine.open(path) as engine:
         print(f"segments: {engine.stats().segments}, documents: {len(engine)}")

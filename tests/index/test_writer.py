@@ -477,18 +477,7 @@ def test_the_number_of_segments_stays_small(engine: Engine) -> None:
     assert len(engine) == 70
 
 
-def test_single_documents_cost_one_commit_each(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "TAIL", 128)
-    engine.add([doc("first")])
-    before = engine.stats().generation
-    for i in range(20):
-        engine.add([doc(f"d{i}")])
-    assert engine.stats().generation == before + 20
-    assert len(list(engine.folder.glob("segment-*"))) == 1
-
-
-def test_what_is_written_anew_is_not_reported(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "TAIL", 128)
+def test_what_is_written_anew_is_not_reported(engine: Engine) -> None:
     assert engine.add([doc("a"), doc("b")]) == (2, 0, 0)
     assert engine.add([doc("c")]) == (1, 0, 0)
     assert engine.add([doc("a", "newer")], on_duplicate="replace") == (1, 1, 0)
@@ -497,22 +486,19 @@ def test_what_is_written_anew_is_not_reported(engine: Engine, monkeypatch: pytes
         engine.add([doc("e"), doc("c")])
     engine.delete(["d"])
     assert engine.add([doc("f")]) == (1, 0, 0)
-    assert engine.stats().segments == 1
     assert [engine.document(i).fields["text"] for i in "abcf"] == ["newer", "w1 w2", "w1 w2", "w1 w2"]
     assert len(engine) == 4
     assert check_index(engine.folder).ok
 
 
-def test_small_segments_are_joined_beside_a_background_merge(engine: Engine, merging: "Held") -> None:
+def test_small_segments_are_merged_beside_a_background_merge(engine: Engine, merging: "Held") -> None:
     """What the merge in the background works on is left alone; the rest stays few."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writer, "TAIL", 128)
-        for i in range(5):
-            engine.add([doc(f"x{i}")])
-        assert engine.stats().segments == 4
+    for i in range(5):
+        engine.add([doc(f"x{i}")])
+    assert engine.stats().segments == 6
     merging.go_on.set()
     engine.close()
-    assert engine.stats().segments == 2
+    assert engine.stats().segments == 4
     assert len(engine) == 35
     assert check_index(engine.folder).ok
 

@@ -43,12 +43,6 @@ def contradictions(segment: Segment) -> Iterator[str]:
         yield "numbers of distinct terms differ from the posting lists"
     if segment.n_tokens != int(by_term.tokens.sum()) or segment.n_postings != by_term.postings:
         yield "the totals of tokens and postings are wrong"
-    latest = segment.latest
-    if latest is not None:
-        starts, terms, counts = segment.forward_of(slice(latest.first, segment.n_docs))
-        same = np.array_equal(starts, latest.starts) and np.array_equal(counts, latest.counts)
-        if not same or segment.terms(terms.astype(np.int64)) != latest.terms:
-            yield "what it tells of its latest documents differs from their lists"
     if segment.keeps_order:
         yield from _sequence_problems(segment)
     yield from _stored_problems(segment)

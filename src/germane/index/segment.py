@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -72,15 +72,6 @@ class Unpacked(NamedTuple):
     docs: npt.NDArray[np.uint32]
     counts: npt.NDArray[np.uint32]
     starts: Integers
-
-
-class Latest(NamedTuple):
-    """The forward lists of a segment's documents from `first` on, one behind the other, terms as texts."""
-
-    first: int
-    starts: Integers
-    terms: list[str]
-    counts: npt.NDArray[np.uint32]
 
 
 class Segment:
@@ -166,35 +157,6 @@ class Segment:
     def is_small(self) -> bool:
         """Whether it is read as a whole when it is first asked."""
         return self.n_docs <= SMALL and self.n_tokens <= SMALL_TOKENS
-
-    @property
-    def origin(self) -> list[Any]:
-        """Its name, its checksum and its documents, as a segment tells of one that it begins with."""
-        return [self.name, self.container.checksum, self.n_docs]
-
-    def begins_with(self, other: "Segment") -> bool:
-        """Whether its first documents are those of the other, which it was made to replace, in the same order."""
-        told = self.container.meta.get("begins_with")
-        return other.n_docs <= self.n_docs and isinstance(told, list) and other.origin in told
-
-    @property
-    def latest(self) -> Latest | None:
-        """The documents that the commit that made it has added, where these are few: a reader that knows the others
-        need not read anything else of it. They stand in its meta data once more."""
-        told = self.container.meta.get("latest")
-        if told is None:
-            return None
-        try:
-            ends, terms, counts = told["ends"], told["terms"], told["counts"]
-            whole = {*map(type, ends), *map(type, counts)} <= {int} and {*map(type, terms)} <= {str}
-            fits = 0 < len(ends) <= self.n_docs and ends[-1] == len(terms) == len(counts) <= self.n_postings
-            in_order = ends == sorted(ends) and {i for i in range(1, len(terms)) if terms[i - 1] >= terms[i]} <= {*ends}
-            if whole and fits and in_order and ends[0] >= 0 and 0 not in counts and sum(counts) <= self.n_tokens:
-                starts = np.array([0, *ends], np.int64)
-                return Latest(self.n_docs - len(ends), starts, terms, np.array(counts, np.uint32))
-        except (KeyError, TypeError, ValueError, OverflowError):
-            pass
-        raise self.container.damage("what it tells of its latest documents")
 
     @cached_property
     def _dictionary(self) -> dict[str, int]:
