@@ -62,4 +62,3 @@ class DocumentValues(NamedTuple):
 
 
 NO_PART = DocumentPart(NOTHING, 0.0, 0.0)
-NO_VALUES = DocumentValues(NO_PART, NO_PART, NO_PART)
