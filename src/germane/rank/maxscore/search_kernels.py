@@ -155,12 +155,13 @@ def collect_touched(docs, decoded, m, terms, work, essential, base, need, later)
 
 
 @inner
-def collect_required(docs, decoded, m, t, work, base, later):
-    """The same among all documents of one list."""
+def collect_required(decoded, t, candidates, base, least):
+    """The same among all documents of one list, which have so many units at least; the loop does not branch."""
     n = 0
     for p in range(np.uint64(t.begin), np.uint64(t.end)):
         units = np.float64(t.units[np.uint64(decoded.codes[p])])
-        n = admit(docs, m, work, base + np.int64(decoded.docs[p]), units, later, n)
+        candidates[n].doc, candidates[n].sum = base + np.int64(decoded.docs[p]), units
+        n += units >= least
     return n
 
 
@@ -205,7 +206,7 @@ def visit(docs, decoded, terms, m, work, chunk, n_required):
         required, later = required_units(m), work.suffix[essential]
         need = units_needed(required, later)
         if n_required > 0:
-            n = collect_required(docs, decoded, m, terms[work.order[0]], work, base, later)
+            n = collect_required(decoded, terms[work.order[0]], work.candidates, base, required - later)
         elif scanned:
             n = collect(docs, m, work, base, begin, end, need, later)
         else:
@@ -216,7 +217,7 @@ def visit(docs, decoded, terms, m, work, chunk, n_required):
         for c in range(n):
             d = work.candidates[c].doc
             score = score_of(docs, m, d, work.candidates[c].sum * m.unit)
-            if score >= m.threshold:
+            if score >= m.threshold and (len(docs.mask) == 0 or docs.mask[d] != 0):
                 take(m, work, d, score)
         rise(m, work.histogram)
         begin, end = end, min(end + min(end, max(PIECE, base // PAST)), places)
