@@ -66,8 +66,13 @@ def top_k(
     postings = cache.postings(segment, plan, terms.numbers)
     order = np.arange(len(terms.numbers))
     if required is not None:
-        rarity = np.where(np.isin(terms.numbers, required), segment.df[terms.numbers], np.iinfo(np.int64).max)
-        order = np.argsort(rarity, kind="stable")
+        needed, df = (
+            set(required.tolist()),
+            zip(terms.numbers.tolist(), segment.df[terms.numbers].tolist(), strict=True),
+        )
+        numbers = zip(terms.numbers.tolist(), df, strict=True)
+        rarity = [n if number in needed else segment.n_docs + 1 for number, n in numbers]
+        order = np.array(sorted(range(len(rarity)), key=rarity.__getitem__), np.int64)
     mass, values = _with_positive_mass(plan, values)
     norm, background, prior = values
     settings = np.array(

@@ -10,8 +10,6 @@ Both return the same documents and scores, to the last bit.
 
 import math
 
-import numpy as np
-
 from germane.arrays import Floats, Integers
 from germane.index.segment import Segment
 from germane.lazy import compiler_is_loaded, search_is_early
@@ -70,7 +68,7 @@ class Scorers:
     ) -> ScoredDocs:
         """The best k documents; see `exact.top_k`."""
         k = min(k, segment.n_docs)
-        weighed = required is None or bool(np.isin(required, terms.numbers).all())
+        weighed = required is None or set(required.tolist()).issubset(terms.numbers.tolist())
         if not prune or wordless or not weighed or not self._prunes(segment, terms):
             return exact.top_k(segment, terms, values, mask, k, threshold, required, wordless=wordless)
         return search.top_k(self.postings, segment, terms, values, mask, k, threshold, required)
