@@ -66,10 +66,7 @@ def top_k(
     postings = cache.postings(segment, plan, terms.numbers)
     order = np.arange(len(terms.numbers))
     if required is not None:
-        needed, df = (
-            set(required.tolist()),
-            zip(terms.numbers.tolist(), segment.df[terms.numbers].tolist(), strict=True),
-        )
+        needed, df = set(required.tolist()), segment.df[terms.numbers].tolist()
         numbers = zip(terms.numbers.tolist(), df, strict=True)
         rarity = [n if number in needed else segment.n_docs + 1 for number, n in numbers]
         order = np.array(sorted(range(len(rarity)), key=rarity.__getitem__), np.int64)
