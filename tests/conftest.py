@@ -15,17 +15,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from germane.engine import open_index
-from germane.index import durable, writer
+from germane.index import durable
 
 settings.register_profile("any machine", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def small_segments_stay_apart() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writer, "TAIL", 0)
-        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

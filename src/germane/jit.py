@@ -2,8 +2,6 @@
 
 - `kernel`: called from Python, cached on disk, releases the GIL, allocates no arrays.
 - `allocating`: a `kernel` that may allocate arrays.
-- `brief`: a `kernel` that keeps the GIL. For work of microseconds, where releasing the GIL and waiting to get it back
-  takes longer than the work; a few milliseconds at most (logarithms of many words in thousands of recent documents).
 - `inner`: called from other kernels only. It has no Python wrapper, so that there is less to compile.
 - `njit`: `numba.njit`, whose `cache=True` uses this package's cache.
 
@@ -77,7 +75,6 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
 _fast = partial(njit, nogil=True, error_model="numpy")
 
 kernel: Callable[..., Any] = partial(_fast, cache=True, _nrt=False)
-brief: Callable[..., Any] = partial(kernel, nogil=False)
 allocating: Callable[..., Any] = partial(_fast, cache=True)
 inner: Callable[..., Any] = partial(_fast, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 

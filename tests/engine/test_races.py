@@ -9,7 +9,7 @@ import pytest
 
 from germane import Document, Engine
 from germane.engine import open_index as module
-from germane.index import segment, writer
+from germane.index import segment
 from germane.index.snapshot import Snapshot
 from germane.lazy import load_compiler
 from germane.rank.scoring.priors import LengthPrior
@@ -127,7 +127,6 @@ def changed_at_random(engine, rng, searched, failed):
 def test_what_is_found_beside_changes_is_what_an_index_built_at_once_finds(tmp_path, monkeypatch, kept):
     """By readers in threads of the writer's process, and by one that refreshes, each of which misses some commits."""
     load_compiler()
-    monkeypatch.setattr(writer, "TAIL", 8)
     monkeypatch.setattr(segment, "SMALL", 30)  # those of more documents are large
     rng, found, errors = random.Random(3), [], []
     with Engine.create(tmp_path / "index") as engine:

@@ -134,7 +134,6 @@ class PowerJudge:
     def _judge(self, case: int) -> Verdict:
         merge.FANOUT = 3
         writer.BACKGROUND_DOCS = 15
-        writer.TAIL = case // CUTS % 2 * 12
         start, trace, states = self._scenario(case // CUTS)
         rng = random.Random(case)
         calls = trace.calls[: rng.randrange(len(trace.calls) + 1)]

@@ -17,7 +17,6 @@ from fuzz.mutations import mutate
 from germane import Document, Engine
 from germane.engine import ExplainRequest, FeedbackRequest, RankingRequest, SearchRequest
 from germane.feedback.registry import FEEDBACK_NAMES
-from germane.index import writer
 from germane.rank.registry import MODEL_NAMES, model_named
 
 NUMBERS = (
@@ -51,14 +50,10 @@ class QueryJudge:
             })
             for i in range(60)
         ]  # fmt: skip
-        tail, writer.TAIL = writer.TAIL, 0  # three segments
-        try:
-            with Engine.create(folder / "index") as engine:
-                for start in range(0, 60, 20):
-                    engine.add(documents[start : start + 20], threads=1)
-                engine.delete(["d7", "d30"])
-        finally:
-            writer.TAIL = tail
+        with Engine.create(folder / "index") as engine:
+            for start in range(0, 60, 20):
+                engine.add(documents[start : start + 20], threads=1)
+            engine.delete(["d7", "d30"])
         self._engine = engine = Engine.open(folder / "index")
         live = [document for document in documents if document.id in engine]
         self._terms = {d.id: Counter(engine.analyzer.terms(f"{d.fields['title']}\n{d.fields['text']}")) for d in live}

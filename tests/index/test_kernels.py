@@ -81,13 +81,13 @@ def encode(lists: list[tuple[Words, Words]]) -> tuple[PostingBlocks, np.ndarray]
     df = np.array([len(docs) for docs, _ in lists])
     starts = np.concatenate([[0], np.cumsum(df)])
     n_blocks = int(sum(-(-df // 128)))
-    words, table = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
+    blocks = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
     docs, counts = (np.concatenate(part) for part in zip(*lists, strict=True))
     buffer = np.empty(128, np.uint32)
-    size, written = block_kernels.encode_lists(starts, docs, counts, words, table, buffer)
+    size, written = block_kernels.encode_lists(starts, docs, counts, *blocks, buffer)
     assert written == n_blocks
-    words = np.append(words[:size], np.zeros(PADDING, np.uint32))
-    return PostingBlocks(words, table), np.concatenate([[0], np.cumsum(-(-df // 128))])
+    words = np.append(blocks.words[:size], np.zeros(PADDING, np.uint32))
+    return blocks._replace(words=words), np.concatenate([[0], np.cumsum(-(-df // 128))])
 
 
 @pytest.mark.parametrize("kind", ["ones", "small", "mixed", "huge", "alike", "alike and huge"])
@@ -115,8 +115,8 @@ def test_lists_come_back(kind: str) -> None:
         assert np.array_equal(got_counts[: len(docs)], counts)
         for block, begin in enumerate(range(0, len(docs), 128)):
             at, end = first[i] + block, min(begin + 128, len(docs))
-            assert blocks.table["last"][at] == docs[end - 1]
-            assert blocks.table["max_tf"][at] == min(counts[begin:end].max(), 255)
+            assert blocks.table.last[at] == docs[end - 1]
+            assert blocks.table.max_tf[at] == min(counts[begin:end].max(), 255)
 
 
 def test_forward_lists_come_back() -> None:

@@ -36,9 +36,9 @@ def test_posting_lists(sizes: list[int], most: int, seed: int) -> None:
     starts = packing.places_of(np.array(sizes, np.int64))
     room = PostingBlocks.empty(64 * (len(docs) + 8), sum(-(-size // BLOCK) for size in sizes))
     n, _ = block_kernels.encode_lists(starts, docs, counts, *room, np.empty(BLOCK, np.uint32))
-    words, table = packing.encode_lists(starts, docs, counts)
-    assert words.tolist() == room.words[:n].tolist()
-    assert table.tolist() == room.table.tolist()
+    blocks = packing.encode_lists(starts, docs, counts)
+    assert blocks.words.tolist() == room.words[:n].tolist()
+    assert [own.tolist() for own in blocks.table] == [own.tolist() for own in room.table]
 
 
 @settings(max_examples=80, deadline=None)

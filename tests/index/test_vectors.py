@@ -12,7 +12,6 @@ import pytest
 
 from germane.engine import Engine
 from germane.errors import GermaneError, IndexFormatError, StorageError
-from germane.index import writer
 from germane.index.check import check_index
 from germane.index.container import Container, ContainerWriter
 from germane.index.manifest import read_manifest
@@ -84,10 +83,8 @@ def test_what_is_stored_is_near_what_was_given(tmp_path: Path, dtype: str, simil
     assert (np.abs(found - given) <= precision * np.abs(given).max(axis=1, keepdims=True)).all()
 
 
-@pytest.mark.parametrize("tail", [0, 32])
-def test_one_by_one_is_all_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tail: int) -> None:
-    """Documents that come singly share a segment: their vectors are copied as they are. Merges keep them too."""
-    monkeypatch.setattr(writer, "TAIL", tail)
+def test_one_by_one_is_all_at_once(tmp_path: Path) -> None:
+    """Merges copy vectors as they are."""
     fields = {"a": f"{DIMENSION}:int8", "b": 2}
     with (
         Engine.create(tmp_path / "one", vectors=fields) as one,
@@ -96,7 +93,7 @@ def test_one_by_one_is_all_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         all_.add(documents(40))
         for document in documents(40):
             one.add([document])
-        assert one.stats().segments == (2 if tail else 5)
+        assert one.stats().segments == 5
         assert kept(one) == kept(all_)
         one.merge()
         assert kept(one) == kept(all_)

@@ -112,14 +112,6 @@ def check_each_commit_is_seen(reader: Engine, other: Engine) -> None:
         assert len(reader) == len(other)
 
 
-def wait_for_another_time(path: Path) -> None:
-    """Until the file system gives a file written now another time."""
-    path.touch()
-    before = path.stat().st_mtime_ns
-    while path.stat().st_mtime_ns == before:
-        path.write_bytes(b"")
-
-
 def short(lock: Path) -> None:
     lock.write_bytes(b"")
 
@@ -172,19 +164,6 @@ def test_a_lock_that_is_truncated_under_a_reader(engine: Engine) -> None:
         engine.add([doc(name)])
         reader.refresh()
         assert len(reader) == len(engine)
-
-
-def test_who_does_not_own_the_lock_does_not_take_itself_for_a_reader(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    noticed: list[None] = []
-    monkeypatch.setattr(writer, "note_reader", lambda: noticed.append(None))
-    engine.add([doc("a")])
-    monkeypatch.setattr(os, "utime", refuse)
-    for i in range(5):
-        wait_for_another_time(engine.folder.parent / "now")
-        engine.add([doc(f"b{i}")])
-    assert not noticed
 
 
 def test_files_that_an_interrupted_commit_left_go_with_the_next(
@@ -321,33 +300,6 @@ def test_a_commit_is_seen_where_the_manifest_has_another_name(engine: Engine, tm
         engine.add([doc(f"b{i}")])
         reader.refresh()
         assert len(reader) == len(engine)
-
-
-def test_a_reader_of_the_same_process_is_known_otherwise(engine: Engine) -> None:
-    reader, lock = Engine.open(engine.folder), engine.folder / "LOCK"
-    engine.add([doc("a")])
-    before = lock.stat().st_mtime_ns
-    os.utime(lock, ns=(before - 10**9, before - 10**9))
-    reader.refresh()
-    assert lock.stat().st_mtime_ns == before - 10**9
-
-
-def test_a_writer_notices_readers_of_other_processes(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    noticed: list[None] = []
-    monkeypatch.setattr(durable, "_locks", [])  # as in another process
-    monkeypatch.setattr(writer, "note_reader", lambda: noticed.append(None))
-    reader = Engine.open(engine.folder)
-    engine.add([doc("a")])
-    engine.add([doc("b")])
-    assert not noticed
-    reader.refresh()
-    engine.add([doc("c")])
-    assert len(noticed) == 1
-    engine.add([doc("d")])
-    assert len(noticed) == 1
-    monkeypatch.setattr(os, "utime", refuse)
-    reader.refresh()  # who may not write there only reads
-    assert len(reader) == 4
 
 
 def refuse(*_: Any, **__: Any) -> None:
@@ -525,18 +477,7 @@ def test_the_number_of_segments_stays_small(engine: Engine) -> None:
     assert len(engine) == 70
 
 
-def test_single_documents_cost_one_commit_each(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "TAIL", 128)
-    engine.add([doc("first")])
-    before = engine.stats().generation
-    for i in range(20):
-        engine.add([doc(f"d{i}")])
-    assert engine.stats().generation == before + 20
-    assert len(list(engine.folder.glob("segment-*"))) == 1
-
-
-def test_what_is_written_anew_is_not_reported(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "TAIL", 128)
+def test_what_is_written_anew_is_not_reported(engine: Engine) -> None:
     assert engine.add([doc("a"), doc("b")]) == (2, 0, 0)
     assert engine.add([doc("c")]) == (1, 0, 0)
     assert engine.add([doc("a", "newer")], on_duplicate="replace") == (1, 1, 0)
@@ -545,22 +486,19 @@ def test_what_is_written_anew_is_not_reported(engine: Engine, monkeypatch: pytes
         engine.add([doc("e"), doc("c")])
     engine.delete(["d"])
     assert engine.add([doc("f")]) == (1, 0, 0)
-    assert engine.stats().segments == 1
     assert [engine.document(i).fields["text"] for i in "abcf"] == ["newer", "w1 w2", "w1 w2", "w1 w2"]
     assert len(engine) == 4
     assert check_index(engine.folder).ok
 
 
-def test_small_segments_are_joined_beside_a_background_merge(engine: Engine, merging: "Held") -> None:
+def test_small_segments_are_merged_beside_a_background_merge(engine: Engine, merging: "Held") -> None:
     """What the merge in the background works on is left alone; the rest stays few."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writer, "TAIL", 128)
-        for i in range(5):
-            engine.add([doc(f"x{i}")])
-        assert engine.stats().segments == 4
+    for i in range(5):
+        engine.add([doc(f"x{i}")])
+    assert engine.stats().segments == 6
     merging.go_on.set()
     engine.close()
-    assert engine.stats().segments == 2
+    assert engine.stats().segments == 4
     assert len(engine) == 35
     assert check_index(engine.folder).ok
 

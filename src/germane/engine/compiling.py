@@ -12,7 +12,6 @@ import numpy as np
 
 from germane import kernel_cache
 from germane.index.snapshot import RECENT_DOCS
-from germane.index.unpacking import use_kernels
 from germane.lazy import load_compiler, on_first_use
 from germane.types import Document
 
@@ -73,7 +72,6 @@ def warm_up_once() -> None:
 def _work(folder: Path) -> None:
     """Build, search, delete, search, merge: a little of everything."""
     load_compiler()
-    use_kernels()
     documents = list(_documents())
     many = {word: 1.0 + i for i, word in enumerate(_words()[:60])}
     with engine_module.Engine.create(folder) as engine:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from germane.errors import EngineClosedError, ParameterError
-from germane.index.durable import touch_lock
 from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, fields_of
 from germane.index.writer import IndexWriter
@@ -136,8 +135,6 @@ class OpenIndex:
                 if self._retriever is shown:  # else something came between, and may be newer: look again
                     self._show(snapshot)
                     self._looked = now
-                    if self._writer is None:
-                        touch_lock(self.folder)
                     return
 
     def _show(self, snapshot: Snapshot) -> None:
@@ -243,7 +240,7 @@ _watching: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 @atexit.register
 def _end_watching() -> None:
-    """End the threads that wait: one alive at the very end keeps modules, and libraries complain."""
+    """End the threads that wait: one that outlives the interpreter keeps modules, and libraries complain."""
     _ending.set()
     for thread in [*_watching]:
         thread.join(IDLE_SECONDS)

@@ -14,7 +14,7 @@ A full block is packed vertically (value i lies in lane i % 4), so that eight ne
 
 import numpy as np
 
-from germane.index.blocks import BLOCK, LANES, TF_CAP
+from germane.index.blocks import BLOCK, LANES, MOST_EXTRA, TF_CAP, BlockTable
 from germane.index.simd_kernels import unpack_documents, unpack_values
 from germane.jit import inner, kernel
 
@@ -76,13 +76,26 @@ def unpack_short(words, at, bits, n, out, base):
 
 
 @inner
+def ascend(docs, base, n, previous):
+    """Whether `previous` and docs[base:base + n] ascend."""
+    before = np.int64(previous)
+    for i in range(base, base + n):
+        if np.int64(docs[i]) <= before:
+            return False
+        before = np.int64(docs[i])
+    return True
+
+
+@inner
 def decode_block(words, table, b, n, previous, docs, extras, base):
     """Block b's n documents, the one before them being `previous`, and counts minus one, into `docs`, `extras`.
 
-    They have room for a whole block from `base` on.
+    They have room for a whole block from `base` on. Whatever the words say, the documents ascend from `previous` to the
+    block's last one, and no count exceeds the block's largest: where the words contradict the table, the documents are
+    the n that end with the last. So no reader of a forged file leaves its arrays or skips what it should not.
     """
-    block = table[b]
-    at, doc_bits, tf_bits = np.int64(block.at), np.int64(block.doc_bits), np.int64(block.tf_bits)
+    at, doc_bits, tf_bits = np.int64(table.at[b]), np.int64(table.doc_bits[b]), np.int64(table.tf_bits[b])
+    last, max_tf = table.last[b], np.int64(table.max_tf[b])
     if n == BLOCK:
         unpack_documents(words, at, doc_bits, docs, np.int64(base), np.int64(previous))
         unpack_values(words, at + LANES * doc_bits, tf_bits, extras, np.int64(base), np.int64(0))
@@ -90,27 +103,38 @@ def decode_block(words, table, b, n, previous, docs, extras, base):
         if n > 1:
             unpack_short(words, at, doc_bits, n, docs, base)
             at += words_needed(n, doc_bits)
-        d = np.uint32(previous)
-        for i in range(base, base + n):
-            d += docs[i] + np.uint32(1)
-            docs[i] = d
-        docs[base + n - 1] = block.last
+            d = np.uint32(previous)
+            for i in range(base, base + n):
+                d += docs[i] + np.uint32(1)
+                docs[i] = d
+        else:
+            docs[base] = last
         for i in range(base + n, base + BLOCK):
             docs[i] = NO_DOCUMENT
         unpack_short(words, at, tf_bits, n, extras, base)
+    wraps = (np.int64(previous) + 1) + (n << doc_bits) > np.int64(NO_DOCUMENT)
+    if docs[base + n - 1] != last or (wraps and not ascend(docs, base, n, previous)):
+        for i in range(n):
+            docs[base + i] = last - np.uint32(n - 1 - i)
+    most = np.uint32(max_tf - 1)
     if tf_bits == 0:
         for i in range(np.uint64(base), np.uint64(base + n)):
-            extras[i] = np.uint32(block.max_tf - 1)
+            extras[i] = most
+    else:
+        if max_tf == TF_CAP:
+            most = np.uint32(MOST_EXTRA)
+        for i in range(np.uint64(base), np.uint64(base + n)):
+            extras[i] = min(extras[i], most)
 
 
 @kernel
 def decode_list(words, table, first_block, df, docs, counts):
     """A whole posting list: `df` documents and counts into `docs`, `counts`, which have room for whole blocks."""
-    previous = np.int64(-1)
+    table, previous = BlockTable(*table), np.int64(-1)
     for done in range(0, df, BLOCK):
         b = first_block + done // BLOCK
         decode_block(words, table, b, min(BLOCK, df - done), previous, docs, counts, done)
-        previous = np.int64(table[b].last)
+        previous = np.int64(table.last[b])
     for i in range(df):
         counts[i] += np.uint32(1)
 
@@ -130,39 +154,37 @@ def encode_lists(starts, docs, counts, words, table, buffer):
 
     `table.at` counts from the beginning of `words`. `buffer`: BLOCK uint32.
     """
-    at = 0
-    b = 0
+    table, at, b = BlockTable(*table), 0, 0
     for t in range(len(starts) - 1):
         previous = np.int64(-1)
         for begin in range(starts[t], starts[t + 1], BLOCK):
             n = min(BLOCK, starts[t + 1] - begin)
-            block = table[b]
-            describe_block(docs[begin : begin + n], counts[begin : begin + n], previous, block)
-            block.at = np.uint32(at)
+            describe_block(docs[begin : begin + n], counts[begin : begin + n], previous, table, b)
+            table.at[b] = np.uint32(at)
             before = previous
             for i in range(n):
                 d = np.int64(docs[begin + i])
                 buffer[i] = np.uint32(d - before - 1)
                 before = d
-            at = pack(buffer, n, np.int64(block.doc_bits), words, at)
+            at = pack(buffer, n, np.int64(table.doc_bits[b]), words, at)
             for i in range(n):
                 buffer[i] = counts[begin + i] - np.uint32(1)
-            at = pack(buffer, n, np.int64(block.tf_bits), words, at)
+            at = pack(buffer, n, np.int64(table.tf_bits[b]), words, at)
             previous = before
             b += 1
     return at, b
 
 
 @inner
-def describe_block(docs, counts, previous, block):
-    """What the table says of a block, but for where it begins."""
+def describe_block(docs, counts, previous, table, b):
+    """Write what the table says of block b, but for where it begins."""
     max_gap, max_tf, min_tf = np.int64(0), np.int64(0), np.int64(0xFFFFFFFF)
     for i in range(len(docs)):
         d, c = np.int64(docs[i]), np.int64(counts[i])
         max_gap = max(max_gap, d - previous - 1)
         max_tf, min_tf = max(max_tf, c), min(min_tf, c)
         previous = d
-    block.last = np.uint32(previous)
-    block.doc_bits = np.uint8(bits_needed(max_gap) if len(docs) > 1 else 0)
-    block.tf_bits = np.uint8(0 if min_tf == max_tf and max_tf < TF_CAP else bits_needed(max_tf - 1))
-    block.max_tf = np.uint8(min(max_tf, np.int64(TF_CAP)))
+    table.last[b] = np.uint32(previous)
+    table.doc_bits[b] = np.uint8(bits_needed(max_gap) if len(docs) > 1 else 0)
+    table.tf_bits[b] = np.uint8(0 if min_tf == max_tf and max_tf < TF_CAP else bits_needed(max_tf - 1))
+    table.max_tf[b] = np.uint8(min(max_tf, np.int64(TF_CAP)))

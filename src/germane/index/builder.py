@@ -25,7 +25,7 @@ from germane.index.lists import pieces_of
 from germane.index.packing import lists_of, pack_sequences, places_of
 from germane.index.segment_writer import SegmentWriter
 from germane.index.stored_fields import MAX_DOCUMENT, StoredWriter
-from germane.index.strings import Packed, choose_packed, decoded, drop_equal, join_packed, pack_strings, sort_packed
+from germane.index.strings import Packed, choose_packed, drop_equal, join_packed, pack_strings, sort_packed
 from germane.lazy import LazyModule, is_few
 from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
@@ -44,8 +44,6 @@ BATCH_CHARACTERS = 1 << 20
 BYTES_PER_POSTING = 16
 """What inverting takes at its peak: term and count, and document and count."""
 BYTES_PER_DOCUMENT = 80
-MOST_LATEST = 2048
-"""New documents, and postings of theirs, that are few enough to be told in the meta data."""
 _SOUND = frozenset({str, int, bool, NoneType})
 """Types whose every value a field can hold."""
 MAX_ID_BYTES = 512
@@ -245,7 +243,6 @@ class SegmentBuilder:
         with SegmentWriter(path, field_len.sum(axis=1).astype(np.uint32)) as segment:
             order = self._write_postings(segment, few)
             self._write_dictionary(segment, order)
-            latest = self._latest(order, origin)
             self._batches.reverse()
             while self._batches:  # given up on the way
                 batch = self._batches.pop()
@@ -255,19 +252,7 @@ class SegmentBuilder:
                 several = np.array(self._several, np.int64)
                 segment.sequences((words[:-1] for words in self._sequences), field_len, several)
             segment.fields(self._stored, self._columns)
-            segment.finish({**origin, **latest})
-
-    def _latest(self, order: Integers, origin: Mapping[str, Any]) -> dict[str, Any]:
-        """The forward lists of documents that the segment before this one does not have (`Segment.latest`), if few."""
-        if len(self._batches) > 1:
-            return {}
-        [(terms, counts, ends)] = self._batches
-        *_, known = (origin.get("begins_with") or [[0]])[-1]
-        begin = int(ends[known - 1]) if known else 0
-        if max(len(terms) - begin, len(ends) - known) > MOST_LATEST:
-            return {}
-        names = decoded(self._bulk.packed_terms, order[terms[begin:]])
-        return {"latest": {"ends": (ends[known:] - begin).tolist(), "terms": names, "counts": counts[begin:].tolist()}}
+            segment.finish(origin)
 
     def _write_postings(self, segment: SegmentWriter, few: tuple[Words, Integers] | None) -> Integers:
         """The posting lists; the terms in their order. `few`: the tokens of a few documents."""

@@ -28,7 +28,6 @@ import orjson
 from germane.arrays import AnyArray
 from germane.data.owned import open_regular
 from germane.errors import DamagedIndexError, IndexFormatError
-from germane.index.courtesy import give_way
 from germane.index.durable import discard, identity_of, keep, new_temporary, storage_errors
 
 MAGIC = b"GERMANE\n"
@@ -90,7 +89,6 @@ class ContainerWriter:
         if self._open != name:
             if name in self._sections:
                 raise AssertionError(f"section {name} was already closed")
-            give_way()
             self._close_section()
             self._pad()
             self._open = name

@@ -220,14 +220,6 @@ class CommitCount:
 _locks: "weakref.WeakSet[WriterLock]" = weakref.WeakSet()
 
 
-def touch_lock(folder: Path) -> None:
-    """Tell the writer of an index that somebody reads what it commits; not where that is not allowed."""
-    with contextlib.suppress(OSError):
-        found = os.lstat(folder / LOCK_NAME)
-        if not any(lock.own and lock.is_of(found) for lock in list(_locks)):  # who writes here knows who searches here
-            os.utime(folder / LOCK_NAME, follow_symlinks=False)
-
-
 PATIENCE = 3.0
 """Seconds for which a lock that another has is waited for: who has nothing to write any more gives it back in less."""
 
@@ -269,7 +261,6 @@ class WriterLock:
                         ) from None
                     if self._holds(path):
                         _locks.add(self)
-                        self._touched = os.fstat(self._descriptor).st_mtime_ns
                         self._commits = int.from_bytes(os.pread(self._descriptor, COUNT_BYTES, 0), sys.byteorder)
                         return
             except BaseException:
@@ -304,27 +295,14 @@ class WriterLock:
     def count_commit(self) -> None:
         """Count a commit (`CommitCount`). Where that is refused, readers look what the manifest's name means.
 
-        Readers have touched the file, so that its time has to stay; only its owner may set it to another than now. It
-        is left as it is if it holds anything else, or has another name: then it may be somebody else's, too.
+        The file is left as it is if it holds anything else, or has another name: then it may be somebody else's, too.
         """
         self._commits = (self._commits + 1) % (1 << 8 * COUNT_BYTES)
         with contextlib.suppress(OSError):
             found = os.fstat(self._descriptor)
             if found.st_nlink != 1 or found.st_size not in (0, COUNT_BYTES):
                 return
-            touched = found.st_mtime_ns
             os.pwrite(self._descriptor, self._commits.to_bytes(COUNT_BYTES, sys.byteorder), 0)
-            try:
-                os.utime(self._descriptor, ns=(touched, touched))
-            except PermissionError:
-                self._touched = os.fstat(self._descriptor).st_mtime_ns
-
-    def was_touched(self) -> bool:
-        """Whether a reader has touched it (`touch_lock`) since this was last asked."""
-        before = self._touched
-        with contextlib.suppress(OSError):
-            self._touched = os.fstat(self._descriptor).st_mtime_ns
-        return self._touched != before
 
     def release(self) -> None:
         """Let the next writer in; calling it twice is harmless."""

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from germane.arrays import Integers, Words
 from germane.errors import StorageError
 from germane.index import packing
-from germane.index.blocks import BLOCK, PADDING, STORED, TABLE, PostingBlocks
+from germane.index.blocks import BLOCK, PADDING, STORED, BlockTable, PostingBlocks
 from germane.index.container import Container, ContainerWriter
 from germane.lazy import LazyModule, is_few
 
@@ -44,10 +44,9 @@ def write_small(container: ContainerWriter, name: str, values: Integers) -> None
 
 def read_small(container: Container, name: str) -> Integers:
     """Read what `write_small` wrote."""
-    values = container[name].astype(np.int64)
-    large = container[f"{name}_large"]
-    escaped = values == ESCAPE
-    if np.count_nonzero(escaped) != len(large):
+    stored, large = container[name], container[f"{name}_large"]
+    values, escaped = stored.astype(np.int64), np.flatnonzero(stored == ESCAPE)
+    if len(escaped) != len(large):
         raise container.damage(f"sections '{name}' and '{name}_large' do not fit together")
     values[escaped] = large
     return values
@@ -61,28 +60,34 @@ def block_sizes(df: Integers, first_block: Integers) -> Integers:
     return n
 
 
-def read_table(
-    container: Container, df: Integers, first_block: Integers, before: int = 0
-) -> tuple[npt.NDArray[np.void], int]:
-    """The block table, and how many words the blocks take: they follow one another, as long as their widths tell.
+def read_table(container: Container, df: Integers, first_block: Integers, before: int = 0) -> BlockTable:
+    """The table of blocks; `at` has one entry more, which is where the last block ends: blocks follow one another.
 
-    The first search waits for this, hence the narrow numbers. What the table says of a list is to be verified with it.
-    With `before`, the table of some lists, whose blocks lie behind so many others.
+    The first search waits for this, hence the narrow numbers. With `before`, the table of some lists, whose blocks lie
+    behind that many others.
     """
-    n_blocks = int(first_block[-1])
-    table, own = np.zeros(n_blocks, TABLE), slice(before, before + n_blocks)
-    for name in STORED:
-        table[name] = container.lazily(f"blk_{name}")[own]
-    size = np.zeros(n_blocks + 1, np.uint16)  # of the block before
-    doc_bits, tf_bits = container["blk_doc_bits"][own], container["blk_tf_bits"][own]
-    np.add(doc_bits, tf_bits, out=size[1:])
-    size *= BLOCK // 32
-    ends = first_block[1:]  # the last block of each list may be shorter than the others
-    n = ((df.astype(np.uint8) - np.uint8(1)) & np.uint8(BLOCK - 1)).astype(np.uint16) + np.uint16(1)
-    gaps = np.where(n > 1, (n * doc_bits[ends - 1] + np.uint16(31)) >> 5, np.uint16(0))
-    size[ends] = gaps + ((n * tf_bits[ends - 1] + np.uint16(31)) >> 5)
-    table["at"] = np.cumsum(size[:-1], dtype=np.uint32)
-    return table, int(size.sum(dtype=np.int64))
+    own = slice(before, before + int(first_block[-1]))
+    last, doc_bits, tf_bits, max_tf = (container[f"blk_{name}"][own] for name in STORED)
+    size = np.zeros(len(last) + 1, np.uint16)  # of the block before
+    np.add(doc_bits, tf_bits, out=size[1:], dtype=np.uint16)
+    size *= np.uint16(BLOCK // 32)
+    n = sizes_of_last(df).astype(np.uint16)  # the last block of each list may be shorter than the others
+    at_end = first_block[1:] - 1
+    gaps = (n * doc_bits[at_end] + np.uint16(31)) >> 5
+    gaps *= n > 1
+    size[1:][at_end] = gaps + ((n * tf_bits[at_end] + np.uint16(31)) >> 5)
+    if int(size.sum(dtype=np.int64)) >= 2**32:
+        raise container.damage("blocks of postings of more than 16 GiB")
+    return BlockTable(last, np.cumsum(size, dtype=np.uint32), doc_bits, tf_bits, max_tf)
+
+
+def sizes_of_last(df: Integers) -> npt.NDArray[np.uint8]:
+    """Postings in the last block of each list."""
+    sizes = df.astype(np.uint8)
+    sizes -= np.uint8(1)
+    sizes &= np.uint8(BLOCK - 1)
+    sizes += np.uint8(1)
+    return sizes
 
 
 class PostingsReader:
@@ -100,12 +105,12 @@ class PostingsReader:
         df[escaped] = self._container["df_large"][self._large : self._large + len(escaped)]
         first_block = np.zeros(n + 1, np.int64)
         np.cumsum((df + (BLOCK - 1)) // BLOCK, out=first_block[1:])
-        table, size = read_table(self._container, df, first_block, self._blocks)
-        blocks = PostingBlocks(self._container.lazily("words")[self._words :], table)
+        table = read_table(self._container, df, first_block, self._blocks)
+        blocks = PostingBlocks(self._container.lazily("words")[self._words :], tuple(table))
         self.lists += n
         self._large += len(escaped)
-        self._blocks += len(table)
-        self._words += size
+        self._blocks += len(table.last)
+        self._words += int(table.at[-1])
         return blocks, first_block[:-1], df
 
 
@@ -122,7 +127,7 @@ class PostingsWriter:
 
     def __init__(self, container: ContainerWriter) -> None:
         self._container = container
-        self._tables: list[npt.NDArray[np.void]] = []
+        self._tables: list[BlockTable] = []
         self._df: list[Integers] = []
         self._cf: list[Integers] = []
         self._words = 0
@@ -136,16 +141,16 @@ class PostingsWriter:
         df = np.diff(starts)
         begin, end = int(starts[0]), int(starts[-1])
         if is_few(end - begin):
-            words, table = packing.encode_lists(starts - begin, docs[begin:end], counts[begin:end])
+            blocks = packing.encode_lists(starts - begin, docs[begin:end], counts[begin:end])
+            words = blocks.words
         else:
             n_blocks = int(((df + BLOCK - 1) // BLOCK).sum())
-            room, table = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
-            buffer = np.empty(BLOCK, np.uint32)
-            size, _ = block_kernels.encode_lists(starts, docs, counts, room, table, buffer)
-            words = room[:size]
+            blocks = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
+            size, _ = block_kernels.encode_lists(starts, docs, counts, *blocks, np.empty(BLOCK, np.uint32))
+            words = blocks.words[:size]
         if self._words + len(words) >= 2**32:
             raise StorageError("a segment's postings would exceed 16 GiB: build with less memory, merge less")
-        self._tables.append(table)
+        self._tables.append(blocks.table)
         self._container.append("words", words)
         self._words += len(words)
         self._df.append(df)
@@ -155,8 +160,8 @@ class PostingsWriter:
         """Write the block table, df and cf; return the latter two."""
         self._container.append("words", np.zeros(PADDING, np.uint32))
         for name in STORED:
-            for table in (np.zeros(0, TABLE), *self._tables):
-                self._container.append(f"blk_{name}", table[name])
+            for table in (PostingBlocks.empty(0, 0).table, *self._tables):
+                self._container.append(f"blk_{name}", getattr(table, name))
         df = np.concatenate([np.empty(0, np.int64), *self._df])
         cf = np.concatenate([np.empty(0, np.int64), *self._cf])
         write_small(self._container, "df", df)

@@ -44,13 +44,6 @@ class LiveSegment(NamedTuple):
             self.require_possible(df, cf)
         return df, cf
 
-    def frequency_of(self, number: int) -> tuple[int, int]:
-        """The same of one term."""
-        if len(self.deletions.terms):
-            df, cf = self.frequencies_of(np.array([number]))
-            return df.item(), cf.item()
-        return self.segment.df.item(number), self.segment.cf.item(number)
-
     def require_possible(self, df: npt.NDArray[np.integer], cf: npt.NDArray[np.integer]) -> None:
         """Frequencies that no live documents can have come of deletions that belong to another segment."""
         if np.any(df < 0) or np.any(cf < df) or np.any((df == 0) & (cf > 0)):

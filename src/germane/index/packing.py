@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import AnyArray, Integers, Words
-from germane.index.blocks import BLOCK, LANES, TF_CAP, PostingBlocks, bits_needed, described
+from germane.arrays import Integers, Words
+from germane.index.blocks import BLOCK, LANES, TF_CAP, PostingBlocks, bits_needed
 
 
 class FewLists(NamedTuple):
@@ -107,14 +107,11 @@ def encode_lists(starts: Integers, docs: Words, counts: Words) -> PostingBlocks:
     tf_bits = np.where((least == most) & (most < TF_CAP), 0, bits_needed(most - np.uint32(1)))
     sizes = words_needed(n, doc_bits), words_needed(n, tf_bits)
     at = places_of(sizes[0] + sizes[1])
-    words, table = PostingBlocks.empty(int(at[-1]), len(begins))
-    packed: dict[str, AnyArray] = {"at": at[:-1], "doc_bits": doc_bits, "tf_bits": tf_bits}
-    for name, values in (packed | described(docs, counts, begins)).items():
-        table[name] = values
-    words[:], lanes = 0, np.where(n == BLOCK, LANES, 1)
+    words, lanes = np.zeros(int(at[-1]), np.uint32), np.where(n == BLOCK, LANES, 1)
     pack_lists(words, at, doc_bits, bounds, gaps, lanes)
     pack_lists(words, at[:-1] + sizes[0], tf_bits, bounds, counts.astype(np.int64) - 1, lanes)
-    return PostingBlocks(words, table)
+    last, widths = docs[bounds[1:] - 1], (doc_bits.astype(np.uint8), tf_bits.astype(np.uint8))
+    return PostingBlocks(words, (last, at[:-1].astype(np.uint32), *widths, np.minimum(most, TF_CAP).astype(np.uint8)))
 
 
 def _gaps(starts: Integers, values: Words) -> Integers:

@@ -1,8 +1,8 @@
 """The documents of a snapshot's small segments, in memory as one: commits of a few documents leave some such segments.
 
 What a search does once for a segment would else be done for each, and take longer than the search of a large one beside
-them. A commit that adds documents adds them here too, whatever else lies in the segment that brings them; older
-snapshots keep what they saw. Where documents were taken away, those of the segments before stay.
+them. A commit that adds documents adds them here too; older snapshots keep what they saw. Where segments were merged or
+taken away, the documents of those before them stay.
 """
 
 import threading
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
+from germane.index.lists import transposed
 from germane.index.live_segment import LiveSegment
 from germane.index.segment import Segment
 from germane.lazy import LazyModule
@@ -134,7 +135,8 @@ class Recent:
         store.reserve(n_terms, 4 * (int(lists[numbers, DF].sum()) + len(counts)), end)  # each may move, more than once
         store.n_docs = end  # first: a store that was left half changed is not extended again
         added = starts, numbers[places], counts, n_docs
-        store.end = recent_kernels.add(*added, lists, store.room, store.postings, store.sizes, store.end)
+        store.end = recent_kernels.add(*added, lists, store.room, store.postings, store.end)
+        store.sizes[0, n_docs:end], store.sizes[1, n_docs:end] = segment.doc_len[first:], segment.n_unique[first:]
         self.lists = lists
 
     @cached_property
@@ -148,8 +150,6 @@ class Recent:
             live.frequencies_of(lost.terms)  # refuses the deletions of another segment
             lists = lists.copy() if lists is self.lists else lists
             numbers = self.numbers(live.segment.terms(lost.terms))
-            if max(numbers) >= len(lists):
-                raise live.segment.container.damage("its latest documents hold other terms than it says")
             lists[numbers, DF] -= lost.df.astype(np.int32)
             lists[numbers, CF] -= lost.cf.astype(np.int32)
             live.require_possible(lists[numbers, DF], lists[numbers, CF])
@@ -192,13 +192,13 @@ class LatestRecent:
 NO_LISTS = np.empty((0, COLUMNS), np.int32)
 
 
-def _lists_from(segment: Segment, first: int) -> tuple[Integers, Sizes, list[str], Integers | slice]:
-    """The forward lists of a segment's documents from `first` on: starts and counts, distinct terms, and which of these
-    each entry is."""
-    latest = segment.latest
-    if latest is not None and latest.first == first:
-        return latest.starts, latest.counts, latest.terms, slice(None)
-    starts, terms, counts = segment.forward_of(slice(first, segment.n_docs))
+def _lists_from(segment: Segment, first: int) -> tuple[Integers, Sizes, list[str], Integers]:
+    """The words of a segment's documents from `first` on: where each document's begin, counts, distinct terms, and
+    which of these each entry is. They are its posting lists turned round, so that all scorers read the same."""
+    docs, doc_counts, lists = segment.unpacked
+    starts, terms, counts = transposed(lists, docs, doc_counts, segment.n_docs)
+    begin, starts = starts[first], starts[first:] - starts[first]
+    terms, counts = terms[begin:], counts[begin:]
     held = np.zeros(segment.n_terms, np.bool_)
     held[terms] = True
     places = np.cumsum(held) - 1
@@ -209,7 +209,7 @@ def _shared(before: Sequence[Segment], now: Sequence[Segment]) -> int:
     """How many of the documents before are the first of those now, in the same order."""
     n = 0
     for one, other in zip(before, now, strict=False):
-        if one is not other and not (one is before[-1] and other.begins_with(one)):
+        if one is not other:
             break
         n += one.n_docs
     return n

@@ -5,13 +5,12 @@ from germane.jit import kernel
 
 
 @kernel
-def add(starts, terms, counts, doc, lists, room, postings, sizes, end):
+def add(starts, terms, counts, doc, lists, room, postings, end):
     """Add the postings of documents, numbered from `doc` on, to the lists; where the last one ends then.
 
-    A list that has no room moves to the end, with room for as many more. `sizes`: of each document.
+    A list that has no room moves to the end, with room for as many more.
     """
     for d in range(len(starts) - 1):
-        sizes[0, doc + d], sizes[1, doc + d] = 0, starts[d + 1] - starts[d]
         for j in range(starts[d], starts[d + 1]):
             t = terms[j]
             begin, n = lists[t, 0], lists[t, 1]
@@ -23,7 +22,6 @@ def add(starts, terms, counts, doc, lists, room, postings, sizes, end):
             postings[begin + n, 0], postings[begin + n, 1] = doc + d, counts[j]
             lists[t, 0], lists[t, 1] = begin, n + 1
             lists[t, 2] += counts[j]
-            sizes[0, doc + d] += counts[j]
     return end
 
 

@@ -7,9 +7,7 @@ columns, of which there is one for each field that is not searched as text. `ind
 The container's meta data are `n_docs`, `n_terms`, `n_tokens`, `n_postings`; `columns`, field -> 'numeric' or 'keyword';
 `numbers`, the keyword fields that hold a number somewhere, where there is one;
 what is needed to rebuild a lost manifest (`index.manifest.recovery_meta`); and of a merged segment `merged_at`, the
-generation whose deletions it knows of, and `replaces`, the names of its sources. One that replaces a segment of a few
-documents tells which ones it begins with (`begins_with`: names, checksums and numbers of documents), and the words of
-the others once more (`latest`: where each document's list ends, terms, counts).
+generation whose deletions it knows of, and `replaces`, the names of its sources.
 
 A reader asks for sections by name and ignores those that it does not know: a later format may add to them. The part
 `order` is in segments whose index keeps positions: without it a segment says the same of everything but the order of

@@ -16,14 +16,14 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.index import verify
-from germane.index.blocks import BLOCK, PostingBlocks, bits_needed
+from germane.index.blocks import BLOCK, BlockTable, PostingBlocks, bits_needed
 from germane.index.columns import Column, KeywordColumn, NumericColumn, as_words, numbers_in, read_column
 from germane.index.container import Container
 from germane.index.durable import Identity
@@ -32,8 +32,8 @@ from germane.index.manifest import whole_number
 from germane.index.sections import names_of
 from germane.index.segment_arrays import ForwardArrays, SequenceArrays
 from germane.index.stored_fields import StoredReader
-from germane.index.strings import FEW, Packed, decoded, find_all_packed, find_packed, string_at, unpack_strings
-from germane.index.unpacking import is_early, unpack_forward, unpack_list
+from germane.index.strings import Packed, decoded, find_all_packed, find_packed, string_at, unpack_strings
+from germane.index.unpacking import unpack_forward, unpack_list
 from germane.lazy import LazyModule, compiler_is_loaded, is_few
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ _IDENTITY = np.empty(0, np.uint32)
 
 _BLOCK_BITS = BLOCK.bit_length() - 1
 
-TERM_CACHE = 1 << 16
-"""Terms whose numbers a segment remembers."""
+MOST_DOCS = 2**31 - 1
+"""Documents, or terms, of a segment."""
 _AT_A_TIME = 1024
 """Ids that `all_ids` reads at once."""
 SMALL = 1024
@@ -74,15 +74,6 @@ class Unpacked(NamedTuple):
     starts: Integers
 
 
-class Latest(NamedTuple):
-    """The forward lists of a segment's documents from `first` on, one behind the other, terms as texts."""
-
-    first: int
-    starts: Integers
-    terms: list[str]
-    counts: npt.NDArray[np.uint32]
-
-
 class Segment:
     """One file of the index, opened read-only; costs little until it is asked.
 
@@ -98,12 +89,7 @@ class Segment:
         self.path = path
         self.container = Container(path, verify.rule_of(weakref.ref(self)), trusted=trusted)
         self._trusted = trusted
-        self._numbers: dict[str, int] = {}
-        self.kept: list[Any] = []
-        """What rankings keep of it in memory (`rank.maxscore.posting_cache`), as long as it is there itself."""
-        self.was_searched, self._ids_are_sound = False, trusted
-        self._all_sound, self._sound = trusted, {-1}
-        """The terms whose posting lists were verified."""
+        self._ids_are_sound = trusted
         meta = self.container.meta
         try:
             self.n_docs, self.n_terms, self.n_tokens, self.n_postings = (
@@ -116,7 +102,8 @@ class Segment:
             raise self.container.damage("not a segment of an index") from None
         if any(kind not in ("numeric", "keyword") for kind in self.column_kinds.values()):
             raise self.container.damage("a column of an unknown kind")
-        if max(self.n_docs, self.n_terms) > self.container.size or (self.n_terms and not self.n_tokens):
+        most = min(self.container.size, MOST_DOCS)
+        if max(self.n_docs, self.n_terms) > most or (self.n_terms and not self.n_tokens):
             raise self.container.damage("its numbers of documents, terms and tokens are impossible")
 
     @property
@@ -156,82 +143,25 @@ class Segment:
     # -- terms ---------------------------------------------------------------------------------------------------
 
     def find_terms(self, terms: Sequence[str]) -> Integers:
-        """Number of each term, -1 where the segment does not hold it. Remembered: each commit's snapshot asks again."""
-        return np.array(self.numbers_of(terms), np.int64)
+        """Number of each term, -1 where the segment does not hold it."""
+        if self.is_small:
+            return np.array([self._dictionary.get(term, -1) for term in terms], np.int64)
+        return find_packed(self._terms, _IDENTITY, terms)
 
     def numbers_of(self, terms: Sequence[str]) -> list[int]:
-        """The same as a list."""
-        if self.is_small:
-            numbers = self._dictionary
-            return [numbers.get(term, -1) for term in terms]
-        remembered = self._numbers
-        try:
-            return [remembered[term] for term in terms]
-        except KeyError:
-            unknown = [term for term in terms if term not in remembered]
-        if len(remembered) > TERM_CACHE:
-            self._numbers = remembered = {}
-            unknown = list(dict.fromkeys(terms))
-        if len(unknown) <= FEW:
-            remembered.update((term, self._find_term(term.encode("utf-8", "surrogatepass"))) for term in unknown)
-        else:
-            found = find_packed(self._terms, _IDENTITY, unknown)
-            remembered.update(zip(unknown, found.tolist(), strict=True))
-        return [remembered[term] for term in terms]
+        """Number of each term as a list, -1 where the segment does not hold it."""
+        numbers: list[int] = self.find_terms(terms).tolist()
+        return numbers
 
     @cached_property
     def is_small(self) -> bool:
         """Whether it is read as a whole when it is first asked."""
         return self.n_docs <= SMALL and self.n_tokens <= SMALL_TOKENS
 
-    @property
-    def origin(self) -> list[Any]:
-        """Its name, its checksum and its documents, as a segment tells of one that it begins with."""
-        return [self.name, self.container.checksum, self.n_docs]
-
-    def begins_with(self, other: "Segment") -> bool:
-        """Whether its first documents are those of the other, which it was made to replace, in the same order."""
-        told = self.container.meta.get("begins_with")
-        return other.n_docs <= self.n_docs and isinstance(told, list) and other.origin in told
-
-    @property
-    def latest(self) -> Latest | None:
-        """The documents that the commit that made it has added, where these are few: a reader that knows the others
-        need not read anything else of it. They stand in its meta data once more."""
-        told = self.container.meta.get("latest")
-        if told is None:
-            return None
-        try:
-            ends, terms, counts = told["ends"], told["terms"], told["counts"]
-            whole = {*map(type, ends), *map(type, counts)} <= {int} and {*map(type, terms)} <= {str}
-            fits = 0 < len(ends) <= self.n_docs and ends[-1] == len(terms) == len(counts) <= self.n_postings
-            in_order = ends == sorted(ends) and {i for i in range(1, len(terms)) if terms[i - 1] >= terms[i]} <= {*ends}
-            if whole and fits and in_order and ends[0] >= 0 and 0 not in counts and sum(counts) <= self.n_tokens:
-                starts = np.array([0, *ends], np.int64)
-                return Latest(self.n_docs - len(ends), starts, terms, np.array(counts, np.uint32))
-        except (KeyError, TypeError, ValueError, OverflowError):
-            pass
-        raise self.container.damage("what it tells of its latest documents")
-
     @cached_property
     def _dictionary(self) -> dict[str, int]:
         """The number of each term of a small segment."""
         return dict(zip(map(self._text, self.all_strings("term")), range(self.n_terms), strict=True))
-
-    def _find_term(self, term: bytes) -> int:
-        """The term's number, or -1; only what is looked at is read."""
-        data, offsets = self.container.lazily("term_bytes"), self.container["term_offsets"]
-        low, high, verified = 0, self.n_terms, self.container.verified("term_bytes")
-        while low < high:
-            middle = (low + high) >> 1
-            begin, end = int(offsets[middle]), int(offsets[middle + 1])
-            if not verified:
-                self.container.verify_range("term_bytes", begin, end)
-            found = data[begin:end].tobytes()
-            if found == term:
-                return middle
-            low, high = (middle + 1, high) if found < term else (low, middle)
-        return -1
 
     def verify_dictionary(self) -> None:
         """Verify that the terms ascend, which a merge relies on."""
@@ -272,7 +202,8 @@ class Segment:
     @cached_property
     def cf(self) -> Integers:
         """Occurrences of each term, deleted documents included; stored as what exceeds df."""
-        cf = self.df + read_small(self.container, "cf")
+        cf = read_small(self.container, "cf")
+        cf += self.df
         self._require_total(cf, self.n_tokens, "tokens")
         return cf
 
@@ -283,41 +214,49 @@ class Segment:
     @cached_property
     def first_block(self) -> Integers:
         """Position of each term's first block in the block table; one more entry than terms."""
-        first = np.zeros(self.n_terms + 1, np.int64)
-        np.cumsum((self.df + (BLOCK - 1)) >> _BLOCK_BITS, out=first[1:])
+        first, blocks = np.zeros(self.n_terms + 1, np.int64), self.df + (BLOCK - 1)
+        blocks >>= _BLOCK_BITS
+        np.cumsum(blocks, out=first[1:])
         return first
 
     # -- postings ------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _table(self) -> tuple[npt.NDArray[np.void], int]:
-        return read_table(self.container, self.df, self.first_block)
+    def _table(self) -> BlockTable:
+        """The table of blocks; the last entry of `at` is where the last one ends."""
+        table = read_table(self.container, self.df, self.first_block)
+        if not self._trusted:
+            problem = verify.table_problem(table, self.df, self.first_block)
+            if problem is not None:
+                raise self.container.damage(problem)
+        return table
 
     @property
     def n_words(self) -> int:
         """Words that the blocks take."""
-        return self._table[1]
+        return int(self._table.at[-1])
 
     @cached_property
     def blocks(self) -> PostingBlocks:
-        """The packed lists and the table of their blocks; a list is to be verified before it is decoded."""
-        return PostingBlocks(self.container.lazily("words"), self._table[0])
+        """The packed lists and the table of their blocks; verify a list (`verify_lists`) before decoding it."""
+        return PostingBlocks(self.container.lazily("words"), tuple(self._table))
 
     def verify_lists(self, terms: Sequence[int] | None = None) -> None:
-        """Verify the posting lists of these terms (all without; -1 is no term), unless that was done before."""
-        sound = self._sound
-        if self._all_sound or (terms is not None and sound.issuperset(terms)):
+        """Verify the checksums of the posting lists of some terms, -1 being none; by default of all lists.
+
+        The table of blocks is verified as a whole with the first list. Decoding keeps to the table
+        (`index.block_kernels.decode_block`), so that no other look at a list is needed.
+        """
+        if self._trusted:
             return
-        if self.is_small and compiler_is_loaded():
-            terms = None
-        unknown = range(self.n_terms) if terms is None else sorted(set(terms) - sound)
-        problem = verify.lists_problem(self, np.array(unknown, np.int64))
-        if problem is not None:
-            raise self.container.damage(problem)
-        if terms is None:
-            self._all_sound = True
+        at = self._table.at  # verifies the table
+        self.container.lazily("words")
+        if terms is None or self.is_small:
+            self.container["words"]
         else:
-            sound.update(terms)
+            numbers = np.array(terms, np.int64)
+            numbers = numbers[numbers >= 0]
+            self.container.verify("words", at[self.first_block[numbers]], at[self.first_block[numbers + 1]])
 
     def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Documents (ascending, deleted ones included) and counts of one term; not to be changed."""
@@ -326,7 +265,7 @@ class Segment:
             docs, counts, starts = self.unpacked
             return docs[starts[term] : starts[term + 1]], counts[starts[term] : starts[term + 1]]
         first, df = int(self.first_block[term]), int(self.df[term])
-        if is_early(1):
+        if is_few(df):
             return unpack_list(self.blocks, first, df)
         room = -(-df // BLOCK) * BLOCK
         docs, counts = np.empty(room, np.uint32), np.empty(room, np.uint32)

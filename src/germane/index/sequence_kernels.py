@@ -9,7 +9,7 @@ few bits, so that one number of 64 bits holds a run of tokens, its lanes, and a 
 import numpy as np
 
 from germane.index.block_kernels import bits_needed, decode_block
-from germane.index.blocks import BLOCK
+from germane.index.blocks import BLOCK, BlockTable
 from germane.index.segment_arrays import ForwardArrays, SequenceArrays
 from germane.index.simd_kernels import prefetch
 from germane.jit import inner, kernel
@@ -114,19 +114,20 @@ def keep_holding(words, table, first_block, df, docs, n, block_docs, extras):
 
     Only blocks that may hold one are decoded. `block_docs`, `extras`: room for a block.
     """
+    table = BlockTable(*table)
     last_block = first_block + (df - 1) // BLOCK
     b, decoded, j, kept = first_block, np.int64(-1), 0, 0
     for i in range(n):
         d = docs[i]
-        if np.int64(table[b].last) < d:
+        if np.int64(table.last[b]) < d:
             step = 1  # galloping: the block is sought ever farther, then between the last two looks
-            while b + step <= last_block and np.int64(table[b + step].last) < d:
+            while b + step <= last_block and np.int64(table.last[b + step]) < d:
                 b += step
                 step <<= 1
             low, high = b + 1, min(b + step, last_block + 1)
             while low < high:
                 middle = (low + high) >> 1
-                if np.int64(table[middle].last) < d:
+                if np.int64(table.last[middle]) < d:
                     low = middle + 1
                 else:
                     high = middle
@@ -135,7 +136,7 @@ def keep_holding(words, table, first_block, df, docs, n, block_docs, extras):
                 break
         if b != decoded:
             size = min(BLOCK, df - (b - first_block) * BLOCK)
-            previous = np.int64(-1) if b == first_block else np.int64(table[b - 1].last)
+            previous = np.int64(-1) if b == first_block else np.int64(table.last[b - 1])
             decode_block(words, table, b, size, previous, block_docs, extras, 0)
             decoded, j = b, 0
         while np.int64(block_docs[j]) < d:
@@ -152,13 +153,14 @@ def keep_marked(words, table, first_block, df, docs, n, marks, block_docs, extra
 
     `marks`: a bit for each document of the segment, none of them set. `docs` has room for one more than n.
     """
+    table = BlockTable(*table)
     for i in range(n):
         marks[docs[i] >> 6] |= np.uint64(1) << np.uint64(docs[i] & 63)
     kept, previous = 0, np.int64(-1)
     for done in range(0, df, BLOCK):
         b, size = first_block + done // BLOCK, min(BLOCK, df - done)
         decode_block(words, table, b, size, previous, block_docs, extras, 0)
-        previous = np.int64(table[b].last)
+        previous = np.int64(table.last[b])
         for i in range(size):
             d = np.uint64(block_docs[i])
             docs[kept] = np.int64(d)

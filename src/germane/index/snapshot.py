@@ -29,8 +29,6 @@ TERM_CACHE = 1 << 17
 RECENT_DOCS, RECENT_TOKENS, MOST_RECENT = 4096, 1 << 20, 8192
 """Documents and tokens of a segment that `Snapshot.recent` holds, and documents of all of these; where there are more,
 the smallest segments alone (`Segment.is_small`) are held."""
-FEW = 16
-"""So many terms are counted one by one: NumPy takes longer to begin."""
 
 
 class DocumentPlace(NamedTuple):
@@ -328,16 +326,12 @@ def _small(segments: Sequence[LiveSegment]) -> list[int]:
 
 def count_in(lives: Sequence[LiveSegment], terms: Collection[str]) -> list[TermStats]:
     """The statistics of terms in some segments."""
-    if len(terms) <= FEW:
-        pairs = (
-            [live.frequency_of(n) for live in lives if (n := live.segment.numbers_of((t,))[0]) >= 0] for t in terms
-        )
-        return [TermStats(sum(df for df, _ in own), sum(cf for _, cf in own)) for own in pairs]
-    df, cf = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
+    names = list(terms)
+    df, cf = np.zeros(len(names), np.int64), np.zeros(len(names), np.int64)
     for live in lives:
-        own = live.segment.find_terms(list(terms))
-        held = np.flatnonzero(own >= 0)
-        live_df, live_cf = live.frequencies_of(own[held])
+        numbers = live.segment.find_terms(names)
+        held = np.flatnonzero(numbers >= 0)
+        live_df, live_cf = live.frequencies_of(numbers[held])
         df[held] += live_df
         cf[held] += live_cf
     return [*map(TermStats, df.tolist(), cf.tolist())]

@@ -17,8 +17,8 @@ else:
 
 Packed: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.integer]]
 """String i is `data[offsets[i]:offsets[i + 1]]`."""
-FEW, VERY_FEW = 32, 4
-"""So many strings are read without a kernel: calling one costs more."""
+VERY_FEW = 4
+"""Strings that are read faster without a kernel."""
 COSTLY = 16
 """Finding a string without a kernel takes as long as reading so many."""
 _AS_THEY_ARE = np.empty(0, np.uint32)
@@ -137,7 +137,7 @@ def find_packed(strings: Packed, order: npt.NDArray[np.uint32], wanted: Sequence
     """Where each wanted string lies among those that ascend along `order` (empty: as they are), -1 where nowhere."""
     data, offsets = strings
     encoded = [string.encode("utf-8", "surrogatepass") for string in wanted]
-    if len(wanted) <= FEW or is_few(COSTLY * len(wanted)):  # nothing has to be compiled for a query
+    if is_few(COSTLY * len(wanted)):
         return np.array([_find_one(strings, order, string) for string in encoded], np.int64)
     found = np.empty(len(wanted), np.int64)
     string_kernels.find_strings(data, offsets, order, *pack_strings(encoded), found)

@@ -1,45 +1,26 @@
-"""Lists unpacked by NumPy: the first lists that a process reads wait for no compiler.
+"""Lists unpacked by NumPy, for processes that have not loaded the compiler (`germane.lazy.is_few`).
 
-What `index.block_kernels.decode_list`, `index.verify_kernels.first_bad_list` and `index.kernels.decode_forward_many`
-do, in some tenths of a millisecond a list. Blocks of the same width are unpacked together.
+What `index.block_kernels.decode_list` and `index.kernels.decode_forward_many` do, in some tenths of a millisecond a
+list. Blocks of the same width are unpacked together.
 """
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
-from germane.index.blocks import BLOCK, LANES, PostingBlocks, described
-from germane.lazy import FEW, is_few
+from germane.index.blocks import BLOCK, LANES, MOST_EXTRA, TF_CAP, PostingBlocks
 
 Values = npt.NDArray[np.uint32]
 Widths = npt.NDArray[np.integer]
 IN_A_LANE = BLOCK // LANES
-EARLY = 256
-"""So many lists of a process are unpacked here; compiling or loading a kernel for fewer takes longer."""
-
-_asked = 0
-
-
-def use_kernels() -> None:
-    """From now on no list is early: what is unpacked again and again is to be compiled beforehand."""
-    global _asked
-    _asked = EARLY
-
-
-def is_early(n_lists: int) -> bool:
-    """Whether so many more lists are to be unpacked without a kernel: these are the first, or none is loaded."""
-    global _asked
-    _asked += n_lists
-    return _asked <= EARLY or is_few(n_lists * (FEW // EARLY))
 
 
 def unpack_list(blocks: PostingBlocks, first_block: int, df: int) -> tuple[Values, Values]:
     """Documents and counts of one list."""
     full, rest = divmod(df, BLOCK)
     gaps, extras = np.empty(df, np.uint32), np.empty(df, np.uint32)
-    table = blocks.table[first_block : first_block + full + (rest > 0)]
-    at = table["at"].astype(np.int64)
-    doc_bits, tf_bits = table["doc_bits"].astype(np.int64), table["tf_bits"].astype(np.int64)
+    own = slice(first_block, first_block + full + (rest > 0))
+    last, at, doc_bits, tf_bits, max_tf = (column[own].astype(np.int64) for column in blocks.table)
     whole = gaps[: full * BLOCK].reshape(full, BLOCK), extras[: full * BLOCK].reshape(full, BLOCK)
     _unpack_full(blocks.words, at[:full], doc_bits[:full], whole[0])
     _unpack_full(blocks.words, at[:full] + LANES * doc_bits[:full], tf_bits[:full], whole[1])
@@ -49,18 +30,21 @@ def unpack_list(blocks: PostingBlocks, first_block: int, df: int) -> tuple[Value
         gaps[df - stored :] = _unpack_short(blocks.words, int(at[-1]), int(doc_bits[-1]), stored)
         behind = int(at[-1]) + (stored * int(doc_bits[-1]) + 31) // 32
         extras[full * BLOCK :] = _unpack_short(blocks.words, behind, int(tf_bits[-1]), rest)
-    sizes = np.full(len(table), BLOCK)
+    sizes = np.full(len(last), BLOCK)
     sizes[full:] = rest
-    previous = np.concatenate([[-1], table["last"][:-1].astype(np.int64)])
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    starts, previous = np.cumsum(sizes) - sizes, np.concatenate([[-1], last[:-1]])
     steps = gaps.astype(np.int64) + 1
     sums = np.cumsum(steps)
-    before = np.concatenate([[0], sums])[starts]
-    docs = (sums - np.repeat(before, sizes) + np.repeat(previous, sizes)).astype(np.uint32)
-    docs[np.cumsum(sizes)[sizes < BLOCK] - 1] = table["last"][sizes < BLOCK]
-    same = np.repeat(tf_bits == 0, sizes)  # then every count is the block's maximum
-    extras[same] = np.repeat(table["max_tf"].astype(np.uint32) - 1, sizes)[same]
-    return docs, extras + np.uint32(1)
+    docs = sums + np.repeat(previous - (sums - steps)[starts], sizes)
+    if rest == 1:
+        docs[-1] = last[-1]
+    for block in np.flatnonzero(docs[starts + sizes - 1] != last).tolist():  # the words contradict the table
+        begin, n = int(starts[block]), int(sizes[block])
+        docs[begin : begin + n] = np.arange(last[block] - n, last[block]) + 1
+    most = np.where((tf_bits > 0) & (max_tf == TF_CAP), MOST_EXTRA, max_tf - 1).astype(np.uint32)
+    most_of_all = np.repeat(most, sizes)
+    extras = np.where(np.repeat(tf_bits == 0, sizes), most_of_all, np.minimum(extras, most_of_all))
+    return docs.astype(np.uint32), extras + np.uint32(1)
 
 
 def _unpack_full(words: Values, at: Integers, bits: Integers, out: Values) -> None:
@@ -109,19 +93,3 @@ def unpack_forward(
     sums = np.concatenate([[0], np.cumsum(gaps + 1)])
     terms = sums[1:] - 1 - np.repeat(sums[starts[:-1]], n)
     return np.minimum(terms, 0xFFFFFFFF).astype(np.uint32), extras + np.uint32(1)
-
-
-def list_is_sound(blocks: PostingBlocks, first_block: int, df: int, cf: int, doc_len: Values) -> bool:
-    """Whether a list is what the table says of it.
-
-    The table is known to stay within the words, and to name no document that is not there.
-    """
-    docs, counts = unpack_list(blocks, first_block, df)
-    table = blocks.table[first_block : first_block + -(-df // BLOCK)]
-    if df and (docs[1:] <= docs[:-1]).any():
-        return False
-    if (docs[-1:] != table["last"][-1:]).any() or (counts - np.uint32(1) >= doc_len[docs]).any():
-        return False
-    told = described(docs, counts, np.arange(0, df, BLOCK))
-    good = all((table[name] == own).all() for name, own in told.items())
-    return good and int(counts.sum(dtype=np.int64)) == cf

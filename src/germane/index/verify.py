@@ -3,9 +3,10 @@
 Kernels index arrays by what other arrays say, without looking: a checksum guards them against damage, but not against
 a file that somebody made. So each section is held against its rule when it is used first: lengths, widths, offsets and
 numbers are such that no list leaves its array. RULES has one for each section that needs more than the right type and
-length; a rule is given the segment, whose other sections it may use, and says what is wrong. Posting lists are decoded
-once before they are used first (`lists_problem`), forward lists and strings are bounded as they are read
-(`index.segment`). Whether the parts say the same of the same thing is the question of `index.invariants`.
+length; a rule is given the segment, whose other sections it may use, and says what is wrong. The table of blocks is
+verified as a whole (`table_problem`); decoding keeps to it, whatever the packed words say
+(`index.block_kernels.decode_block`). Forward lists and strings are bounded as they are read (`index.segment`). Nothing
+is decoded only to verify it. Whether the parts say the same of the same thing is the question of `index.invariants`.
 """
 
 import weakref
@@ -16,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import AnyArray, Integers
-from germane.index.blocks import BLOCK, PADDING, STORED, PostingBlocks
+from germane.index.blocks import BLOCK, PADDING, BlockTable
 from germane.index.columns import Column, NumericColumn
 from germane.index.container import Container
+from germane.index.lists import sizes_of_last
 from germane.index.sections import SECTIONS
 from germane.index.strings import Packed
-from germane.index.unpacking import is_early, list_is_sound
 from germane.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -42,16 +43,10 @@ class Verifiable(Protocol):
     def first_block(self) -> Integers: ...
 
     @property
-    def blocks(self) -> PostingBlocks: ...
-
-    @property
     def n_words(self) -> int: ...
 
     @property
     def df(self) -> Integers: ...
-
-    @property
-    def cf(self) -> Integers: ...
 
     @property
     def doc_len(self) -> npt.NDArray[np.uint32]: ...
@@ -148,6 +143,10 @@ def _widths(name: str, what: str) -> SegmentRule:
     return rule
 
 
+def _max_tf(segment: Verifiable) -> str | None:
+    return "a block without counts" if segment.container.raw("blk_max_tf").min(initial=1) == 0 else None
+
+
 def _below(name: str, limit: Callable[[Verifiable], int], what: str) -> SegmentRule:
     def rule(segment: Verifiable) -> str | None:
         values = segment.container.raw(name)
@@ -209,6 +208,7 @@ RULES: dict[str, SegmentRule] = {
     "blk_last": _below("blk_last", lambda s: s.n_docs, "postings name documents that are not there"),
     "blk_doc_bits": _widths("blk_doc_bits", "a block"),
     "blk_tf_bits": _widths("blk_tf_bits", "a block"),
+    "blk_max_tf": _max_tf,
     "df": _df,
     "df_large": _large("df_large", lambda s: s.n_docs),
     "cf_large": _large("cf_large", lambda s: s.n_tokens),
@@ -229,43 +229,17 @@ RULES: dict[str, SegmentRule] = {
 }
 
 
-def lists_problem(segment: Verifiable, terms: Integers) -> str | None:
-    """What is wrong with the posting lists of these terms; a checksum that differs is an error of its own."""
-    if len(terms) == 0:
-        return None
-    words, table = segment.blocks
-    if len(terms) == segment.n_terms:
-        for name in ("words", *(f"blk_{name}" for name in STORED)):
-            segment.container[name]  # verifies it as a whole
-    else:
-        first, behind = segment.first_block[terms], segment.first_block[terms + 1]
-        for name in STORED:
-            segment.container.verify(f"blk_{name}", first, behind)
-        at, n = table["at"], len(table)
-        ends = np.where(behind < n, at[np.minimum(behind, n - 1)], segment.n_words)
-        segment.container.verify("words", at[first], ends)
-    if is_early(len(terms)):
-        return next((_bad_list(term) for term in terms.tolist() if not _is_sound(segment, term)), None)
-    bad = verify_kernels.first_bad_list(
-        words,
-        table,
-        segment.first_block,
-        segment.df,
-        segment.cf,
-        segment.doc_len,
-        terms,
-        *np.empty((2, BLOCK), np.uint32),
-    )
-    return None if bad < 0 else _bad_list(bad)
+def table_problem(table: BlockTable, df: Integers, first_block: Integers) -> str | None:
+    """What is wrong with the table of blocks.
 
-
-def _bad_list(term: int) -> str:
-    return f"the posting list of term {term} is damaged"
-
-
-def _is_sound(segment: Verifiable, term: int) -> bool:
-    first, df, cf = (int(own[term]) for own in (segment.first_block, segment.df, segment.cf))
-    return list_is_sound(segment.blocks, first, df, cf, segment.doc_len)
+    The last documents of a list's blocks must ascend, with room between them for the documents of each block.
+    """
+    last, first = table.last.view(np.int32), first_block[:-1]
+    room, needed = np.empty(len(last), np.int32), np.full(len(last), BLOCK, np.uint8)
+    np.subtract(last[1:], last[:-1], out=room[1:])
+    room[first] = last[first] + np.int32(1)
+    needed[first_block[1:] - 1] = sizes_of_last(df)
+    return None if np.all(room >= needed) else "the blocks of a posting list do not ascend"
 
 
 def dictionary_problem(segment: Verifiable) -> str | None:

@@ -1,57 +1,53 @@
 # mypy: ignore-errors
-"""Decoding with open eyes: the kernels that look at lists before others rely on them."""
+"""Numba kernels that verify what others rely on: the order of the dictionary, and packed lists (`index.check`)."""
 
 import numpy as np
 
-from germane.index.block_kernels import decode_block
-from germane.index.blocks import BLOCK, TF_CAP
+from germane.index.block_kernels import pack
+from germane.index.blocks import BLOCK, BlockTable
 from germane.index.string_kernels import less, same_string
 from germane.jit import inner, kernel
 
 
 @inner
-def block_is_sound(block, docs, extras, n, previous, doc_len):
-    """Whether a decoded block is what the table says of it, and its documents ascend from `previous` on.
-
-    Its last document is known to be in the segment: one that ascends up to it is too.
-    """
-    if np.int64(docs[0]) <= previous or docs[n - 1] != block.last:
-        return False
-    ascending = True
-    for i in range(1, n):
-        ascending &= docs[i] > docs[i - 1]
-    if not ascending:
-        return False
-    largest = np.uint32(0)
+def same_words(words, at, values, n, bits, room):
+    """Whether the n values, packed in so many bits each, are the words from `at` on; where those end."""
+    end = pack(values, n, bits, room, 0)
     for i in range(n):
-        if extras[i] >= doc_len[np.int64(docs[i])]:
-            return False
-        largest = max(largest, extras[i])
-    return min(np.int64(largest) + 1, np.int64(TF_CAP)) == np.int64(block.max_tf)
+        if np.int64(values[i]) >> bits > 0:
+            return False, at + end
+    for i in range(end):
+        if words[at + i] != room[i]:
+            return False, at + end
+    return True, at + end
 
 
 @kernel
-def first_bad_list(words, table, first_block, df, cf, doc_len, terms, docs, extras):
-    """The first of `terms` whose list is not what the tables say of it; -1 where all are.
+def lists_are_packed(words, table, b, starts, docs, counts, values, room):
+    """Whether the lists `docs[starts[t]:starts[t + 1]]`, decoded from block b on, are what the words say.
 
-    The tables are known to stay within `words`, and to name no document that is not there. `docs`, `extras`: room for
-    a block.
+    Decoding keeps to the table where the words contradict it (`index.block_kernels.decode_block`). `values`, `room`:
+    BLOCK uint32 each.
     """
-    for k in range(len(terms)):
-        t = terms[k]
-        previous, total, b = np.int64(-1), np.int64(0), first_block[t]
-        for done in range(0, df[t], BLOCK):
-            n = min(BLOCK, df[t] - done)
-            decode_block(words, table, b, n, previous, docs, extras, 0)
-            if not block_is_sound(table[b], docs, extras, n, previous, doc_len):
-                return t
+    table = BlockTable(*table)
+    for t in range(len(starts) - 1):
+        before = np.int64(-1)
+        for begin in range(starts[t], starts[t + 1], BLOCK):
+            n, at = min(BLOCK, starts[t + 1] - begin), np.int64(table.at[b])
             for i in range(n):
-                total += np.int64(extras[i]) + 1
-            previous = np.int64(table[b].last)
+                values[i] = np.uint32(np.int64(docs[begin + i]) - before - 1)
+                before = np.int64(docs[begin + i])
+            same = True
+            if n > 1:
+                same, at = same_words(words, at, values, n, np.int64(table.doc_bits[b]), room)
+            for i in range(n):
+                values[i] = counts[begin + i] - np.uint32(1)
+            if same and table.tf_bits[b] > 0:
+                same, at = same_words(words, at, values, n, np.int64(table.tf_bits[b]), room)
+            if not same:
+                return False
             b += 1
-        if total != cf[t]:
-            return t
-    return np.int64(-1)
+    return True
 
 
 @kernel

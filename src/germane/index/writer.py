@@ -9,10 +9,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, compress, islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -25,7 +24,6 @@ from germane.errors import (
     StorageError,
     UnknownDocumentError,
 )
-from germane.index.courtesy import note_reader, others_search
 from germane.index.deletions import Deletions, delete, no_deletions, write_deletions
 from germane.index.durable import LOCK_NAME, WriterLock, make_folder, remove_quietly, storage_errors
 from germane.index.graphs import write_graph
@@ -45,7 +43,7 @@ from germane.index.manifest import (
     stray_files,
     with_graphs,
 )
-from germane.index.merge import choose_merge, merge_segments, merged_vectors, renumbering
+from germane.index.merge import choose_merge, merge_segments, merged_vectors
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot, open_vectors
 from germane.index.vector_fields import Stored, VectorField, VectorSource, field_named
@@ -58,14 +56,9 @@ from germane.wording import counted
 OnDuplicate = Literal["error", "replace", "skip"]
 
 BACKGROUND_DOCS = 5_000
-"""A merge of more documents than this runs beside the writer's work instead of within a commit; where others search, so
-that it takes its time, any merge of more than TAIL does."""
-TAIL = 8
-"""Documents added a few at a time are written once more with the next ones until they are so many, since a segment for
-each add would slow down every commit; to write more of them again would take longer than the merges that it saves."""
-
-SOME = 8
-"""Who has added so many documents, a few at a time, is likely to go on; without kernels that takes thrice as long."""
+"""A merge of more documents than this runs beside the writer's work instead of within a commit."""
+MANY_ADDS = 8
+"""Calls of `add` after which kernels are loaded for small ones too: without them further ones take thrice as long."""
 
 NO_ROWS = np.empty(0, np.int64)
 
@@ -96,10 +89,7 @@ class IndexWriter:
         self._in_merge: set[str] = set()
         """Segments that the merge in the background replaces."""
         self._merge_error: BaseException | None = None
-        self._tail = ""
-        """The segment that was last made here of documents."""
-        self._few_added = 0
-        """Documents added here a few at a time."""
+        self._n_adds = 0
         self._has_strays = True
         """Whether there may be files that the manifest does not name."""
         try:
@@ -156,67 +146,35 @@ class IndexWriter:
         if on_duplicate not in ("error", "replace", "skip"):
             raise ParameterError(f"on_duplicate must be 'error', 'replace' or 'skip', not {on_duplicate!r}")
         self._lock.require()
-        iterator = iter(documents)
-        few = list(islice(iterator, TAIL))
-        small = len(few) < TAIL
+        self._n_adds += 1
+        if self._n_adds > MANY_ADDS:
+            load_compiler()
         with (
             self._new_files() as paths,
             contextlib.closing(Arriving(self.snapshot.manifest.vector_fields, self.folder)) as arriving,
-            self._mutex if small else contextlib.nullcontext(),
         ):
-            tail = self._tail_to_join(len(few)) if small else []
-            if self._few_added >= SOME:
-                load_compiler()
             manifest = self.snapshot.manifest
-            origin = recovery_meta(manifest.analyzer, manifest.text_fields, manifest.generation + 1)
-            if tail:
-                origin |= {"merged_at": manifest.generation, "replaces": [self._tail]}
-                origin |= {"begins_with": self._tail_origins(len(tail))}
             new = build_segment(
-                arriving.through(chain(tail, few, iterator)),
+                arriving.through(documents),
                 manifest.analyzer,
                 manifest.text_fields,
                 paths,
                 positions=manifest.positions,
                 threads=threads,
                 memory=memory,
-                origin=origin,
+                origin=recovery_meta(manifest.analyzer, manifest.text_fields, manifest.generation + 1),
             )
             if new is None:
                 return AddReport(0, 0, 0)
             with self._mutex:
-                self._few_added += len(few) if small else 0
                 if self.snapshot.manifest.vector_fields != arriving.fields:
                     raise ParameterError("the vector fields changed while documents were added: add these again")
                 vectors = {name: [source] for name, source in arriving.sources(new.sequence).items()}
-                self._add_tail_vectors(vectors, len(tail))
                 fresh = self._with_vectors(_whole(new.segment), vectors, paths)
-                report = self._add_segment(new, fresh, on_duplicate, paths, len(tail))
+                report = self._add_segment(new, fresh, on_duplicate, paths)
         with self._mutex:
             self._maintain()
         return report
-
-    def _tail_to_join(self, n_new: int) -> list[Document]:
-        """The live documents of the tail, if it is still there and has room for so many more."""
-        tail = next((live for live in self._free(self.snapshot.segments) if live.entry.name == self._tail), None)
-        if tail is None or not n_new or tail.n_docs + n_new > TAIL:
-            return []
-        ids = tail.segment.doc_ids(np.arange(tail.segment.n_docs))
-        documents = map(Document, ids, tail.segment.stored.all_fields())
-        return list(compress(documents, ~tail.deletions.deleted))
-
-    def _tail_origins(self, n_tail: int) -> list[Any]:
-        """What a segment begins with that takes `n_tail` documents over from the tail: the tail, and what that began
-        with; nothing if some of its documents are gone."""
-        tail = next(live.segment for live in self.snapshot.segments if live.entry.name == self._tail)
-        return [*tail.container.meta.get("begins_with", ()), tail.origin] if tail.n_docs == n_tail else []
-
-    def _add_tail_vectors(self, vectors: dict[str, list[VectorSource]], n_tail: int) -> None:
-        """Add the vectors of the tail's live documents, which are the first `n_tail` of the new segment."""
-        for live in self.snapshot.segments if n_tail else ():
-            if live.entry.name == self._tail:
-                for name, sources in merged_vectors([live], renumbering([live])).items():
-                    vectors.setdefault(name, []).extend(sources)
 
     def _with_vectors(
         self, live: LiveSegment, vectors: Mapping[str, Sequence[VectorSource]], paths: NewPaths
@@ -237,12 +195,12 @@ class IndexWriter:
         return open_vectors(path, segment, name, field)
 
     def _add_segment(
-        self, new: NewSegment, fresh: LiveSegment, on_duplicate: OnDuplicate, paths: NewPaths, n_tail: int
+        self, new: NewSegment, fresh: LiveSegment, on_duplicate: OnDuplicate, paths: NewPaths
     ) -> AddReport:
-        """Commit a new segment; `n_tail` > 0 of its documents are those of the tail, which it replaces."""
-        old = [live for live in self.snapshot.segments if not n_tail or live.entry.name != self._tail]
+        """Commit a new segment."""
+        old = self.snapshot.segments
         ids = new.segment.doc_ids(np.arange(new.segment.n_docs))
-        clashes = [(i, *pair) for i, live in enumerate(old) for pair in _clashes(live, ids, n_tail)]
+        clashes = [(i, *pair) for i, live in enumerate(old) for pair in _clashes(live, ids)]
         repeats = new.repeats
         if (clashes or repeats) and on_duplicate == "error":
             raise _exists([ids[doc] for *_, doc in (*clashes, *repeats)])
@@ -262,8 +220,7 @@ class IndexWriter:
             fresh = self._write_merged([fresh], paths)[0]
         changed = [_without(live, doomed) for live, doomed in zip(old, doomed_old, strict=True)]
         self._commit([*changed, fresh])
-        self._tail = fresh.entry.name
-        return AddReport(new.segment.n_docs - n_tail - skipped, replaced, skipped)
+        return AddReport(new.segment.n_docs - skipped, replaced, skipped)
 
     def _free(self, segments: Sequence[LiveSegment]) -> list[LiveSegment]:
         """Those that no merge in the background is working on."""
@@ -439,8 +396,6 @@ class IndexWriter:
         `vector_fields`: where they change.
         """
         self._require_own_state()
-        if self._lock.was_touched():
-            note_reader()
         kept = [live for live in segments if live.n_docs]
         tidy, self._has_strays = not self._has_strays, True  # until they are removed, whatever comes between
         try:
@@ -517,7 +472,7 @@ class IndexWriter:
     # -- merging -------------------------------------------------------------------------------------------------
 
     def _maintain(self) -> None:
-        """Keep the number of segments small: small merges at once, unless others search; large ones in the background.
+        """Keep the number of segments small: small merges at once, large ones in the background.
 
         What was committed stands, whether or not a merge succeeds: one that fails is tried again after the next
         change, and `wait` and `close` report the last that failed.
@@ -527,7 +482,7 @@ class IndexWriter:
             segments = [free[i] for i in choose_merge([(live.n_docs, live.segment.n_docs) for live in free])]
             if not segments:
                 return
-            if sum(live.n_docs for live in segments) > (TAIL if others_search() else BACKGROUND_DOCS):
+            if sum(live.n_docs for live in segments) > BACKGROUND_DOCS:
                 if self._in_merge:  # one at a time
                     return
                 self._in_merge = {live.entry.name for live in segments}
@@ -705,10 +660,10 @@ def _given(
     return VectorSource(docs, rows, fetch)
 
 
-def _clashes(live: LiveSegment, ids: Sequence[str], first: int) -> list[tuple[int, int]]:
-    """(live document, position in `ids`) for every id from the first on that the segment holds already."""
-    docs, positions = live_rows(live, ids[first:])
-    return list(zip(docs.tolist(), (positions + first).tolist(), strict=True))
+def _clashes(live: LiveSegment, ids: Sequence[str]) -> list[tuple[int, int]]:
+    """(live document, position in `ids`) for every id that the segment holds already."""
+    docs, positions = live_rows(live, ids)
+    return list(zip(docs.tolist(), positions.tolist(), strict=True))
 
 
 def _without(live: LiveSegment, docs: list[int]) -> LiveSegment:
