@@ -11,7 +11,7 @@ import pytest
 
 from germane.engine import Engine
 from germane.errors import DamagedIndexError
-from germane.index import merge, recent, writer
+from germane.index import merge, merge_scheduler, recent
 from germane.index.check import check_index
 from germane.index.snapshot import Snapshot
 from germane.lazy import load_compiler
@@ -85,7 +85,7 @@ def test_incremental_equals_rebuild(
     monkeypatch.setattr(merge, "FANOUT", 4)  # merge often
     monkeypatch.setattr("germane.index.snapshot.RECENT_DOCS", (50, 4096)[seed // 2 % 2])
     if seed % 3 == 0:
-        monkeypatch.setattr(writer, "BACKGROUND_DOCS", 20)
+        monkeypatch.setattr(merge_scheduler, "BACKGROUND_DOCS", 20)
     rng = random.Random(seed)
     sequence = Sequence(tmp_path / "index", rng, one_document)
     for step in range(40):

@@ -28,7 +28,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
     def _build(*segments: Tokens | Iterable[Document], delete: Sequence[str] = (), analyzer: Analyzer = RAW) -> Engine:
         engine = Engine.create(root / str(next(numbers)), analyzer=analyzer)
-        with patch("germane.index.writer.choose_merge", return_value=[]):
+        with patch("germane.index.merge_scheduler.choose_merge", return_value=[]):
             for segment in segments:
                 engine.add(_documents(segment), threads=1)
             if delete:

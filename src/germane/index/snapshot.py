@@ -326,10 +326,10 @@ def _small(segments: Sequence[LiveSegment]) -> list[int]:
 
 def count_in(lives: Sequence[LiveSegment], terms: Collection[str]) -> list[TermStats]:
     """The statistics of terms in some segments."""
-    asked = list(terms)
-    df, cf = np.zeros(len(asked), np.int64), np.zeros(len(asked), np.int64)
+    words = list(terms)
+    df, cf = np.zeros(len(words), np.int64), np.zeros(len(words), np.int64)
     for live in lives:
-        numbers = live.segment.find_terms(asked)
+        numbers = live.segment.find_terms(words)
         held = np.flatnonzero(numbers >= 0)
         live_df, live_cf = live.frequencies_of(numbers[held])
         df[held] += live_df

@@ -179,8 +179,8 @@ class KnownTerms:
             live.segment.verify_lists(own)
         numbers.append([NOWHERE] * len(terms) if self._recent is None else self._recent.of(terms))
         counts = np.zeros((2, len(terms)), np.int64)
-        for live, own in zip(self._large, np.array(numbers[: len(self._large)], np.int64), strict=True):
-            counts[:, own >= 0] += live.frequencies_of(own[own >= 0])
+        for live, places in zip(self._large, np.array(numbers[: len(self._large)], np.int64), strict=True):
+            counts[:, places >= 0] += live.frequencies_of(places[places >= 0])
         yield from zip(*counts.tolist(), *numbers, strict=True)
 
     def _empty(self, room: int) -> _Cells:
