@@ -240,7 +240,7 @@ _watching: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 @atexit.register
 def _end_watching() -> None:
-    """End the threads that wait: one alive while the interpreter is taken down keeps modules, and libraries complain."""
+    """End the threads that wait: one alive at the very end keeps modules, and libraries complain."""
     _ending.set()
     for thread in [*_watching]:
         thread.join(IDLE_SECONDS)
