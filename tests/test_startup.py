@@ -126,7 +126,7 @@ THREADS = """
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from germane.lazy import LazyModule
-homes = {"germane.rank.maxscore.plan_kernels": "arrange", "germane.text.word_kernels": "__name__",
+homes = {"germane.rank.maxscore.decoding_kernels": "decode", "germane.text.word_kernels": "__name__",
     "germane.index.block_kernels": "decode_list", "germane.rank.maxscore.search_kernels": "top_k"}
 together = Barrier(len(homes))
 def use(item):

@@ -109,7 +109,7 @@ FEATURES = """
 from germane.engine.announcing import announce_compiling
 from germane.jit import njit
 announce_compiling()
-for module in ("rank.maxscore.plan_kernels", "index.kernels", "rank.suggest_kernels", "text.kernels"):
+for module in ("rank.maxscore.decoding_kernels", "index.kernels", "rank.suggest_kernels", "text.kernels"):
     function = lambda x: x + 1
     function.__module__ = f"germane.{module}"
     njit(function)(1)

@@ -1,7 +1,6 @@
 """What every formula promises, for any statistics and extreme parameters (after Lucene's BaseSimilarityTestCase)."""
 
 from math import isfinite
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,10 +11,10 @@ from germane import Document
 from germane.errors import ParameterError
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Laplace, TwoStage
 from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf, model_named
-from germane.rank.maxscore import impact_kernels
 from germane.rank.models.base import Documents
 from germane.rank.plan import Collection, QueryTerm
 from germane.rank.registry import model_defaults
+from germane.rank.scoring.exact import impacts
 
 open_fraction = st.floats(1e-9, 1 - 1e-9)
 positive = st.floats(1e-6, 1e9)
@@ -46,8 +45,7 @@ def statistics(draw: st.DrawFn) -> tuple[QueryTerm, Collection, int, int, int]:
 def impact(model: RankingModel, term: QueryTerm, collection: Collection, count: int, length: int, unique: int) -> float:
     plan = model.plan([term], collection)
     size = float(unique if plan.sized_by_unique else length)
-    own = SimpleNamespace(weight=plan.weight[0], scale=plan.scale[0])
-    return float(impact_kernels.impact.py_func(own, plan, float(count), plan.x0 + plan.x1 * size))
+    return float(impacts(plan, plan.weight, plan.scale, np.array([count]), np.array([size]))[0])
 
 
 def score(model: RankingModel, term: QueryTerm, collection: Collection, count: int, length: int, unique: int) -> float:

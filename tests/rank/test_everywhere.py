@@ -12,13 +12,14 @@ from germane.index.sequences import documents_with_all
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing, TwoStage
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, TfIdf, model_named
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
-from germane.rank.maxscore import document_kernels
+from germane.rank.maxscore import search
 from germane.rank.models.evidence import EvidenceModel
 from germane.rank.plan import Plan
-from germane.rank.scoring.arguments import DocumentValues, TermArrays
+from germane.rank.scoring import exact
+from germane.rank.scoring.arguments import DocumentValues, TermArrays, with_extremes
+from germane.rank.scoring.exact import score_documents
 from germane.rank.scoring.hits import Hits
 from germane.rank.scoring.score_all import background_everywhere, scores_everywhere
-from germane.rank.scoring.segment_search import impacts_everywhere, scores_of, with_extremes
 
 SMOOTHINGS = [Dirichlet(3.0), Dirichlet(800.0), JelinekMercer(0.4), TwoStage(0.6, 9.0), AbsoluteDiscounting(0.6)]
 GONE = ["d003", "d011", "d017"]
@@ -204,8 +205,9 @@ def arrays_of(segment, numbers, kind: int, weight, scale) -> TermArrays:
 
 @pytest.mark.parametrize("squared_log", [True, False])
 def test_word_sums(segment, matrix, squared_log: bool) -> None:
-    weight, out = np.random.default_rng(3).normal(size=segment.n_terms), np.full(segment.n_docs, np.nan)
-    document_kernels.word_sums(*segment.blocks, segment.first_block[:-1], segment.df, weight, squared_log, out)
+    weight = np.random.default_rng(3).normal(size=segment.n_terms)
+    out = search.word_sums(segment, weight, squared_log=squared_log)
+    np.testing.assert_array_equal(out, exact.word_sums(segment, weight, squared_log=squared_log))
     logs = np.where(matrix > 0, 1 + np.log(np.maximum(matrix, 1)), 0.0)
     np.testing.assert_allclose(out, (logs**2 if squared_log else matrix) @ weight, rtol=1e-10, atol=1e-12)
 
@@ -231,7 +233,9 @@ def test_impact_sums(segment, matrix, kind: int) -> None:
     terms = rng.choice(segment.n_terms, 20, replace=False)
     weight, scale = rng.uniform(0.1, 2, 20), rng.uniform(0.1, 2, 20)
     size = segment.doc_len
-    out = impacts_everywhere(segment, arrays_of(segment, terms, kind, weight, scale))
+    arrays = arrays_of(segment, terms, kind, weight, scale)
+    out = search.impact_sums(segment, arrays)
+    np.testing.assert_array_equal(out, exact.accumulate(segment, arrays)[0])
     np.testing.assert_allclose(out, numpy_impacts(kind, matrix[:, terms], size, weight, scale), rtol=1e-12)
 
 
@@ -245,7 +249,7 @@ def test_score_documents(segment, matrix, kind: int, full: bool) -> None:
     docs = rng.permutation(segment.n_docs)[:250]
     doc, norm, prior = (rng.uniform(0.5, 2, segment.n_docs if full else 0) for _ in range(3))
     values = DocumentValues(*(with_extremes(part) for part in (norm, doc, prior)))
-    out = scores_of(segment, arrays_of(segment, numbers, kind, weight, scale), values, docs)
+    out = score_documents(segment, arrays_of(segment, numbers, kind, weight, scale), values, docs)
     counts = matrix[:, numbers[:6]]
     scores = numpy_impacts(kind, counts, size, weight[:6], scale[:6])
     scores = scores * norm - 3.0 + 0.7 * doc + prior if full else scores - 3.0

@@ -20,8 +20,7 @@ import pytest
 from germane import Analyzer, Document, Engine
 from germane.rank import MODEL_NAMES
 from germane.rank.maxscore import posting_cache as decoded
-from germane.rank.scoring import exact
-from germane.rank.scoring import segment_search as scoring
+from germane.rank.scoring.scorers import Scorers
 
 CASES = int(os.environ.get("GERMANE_LANGUAGE_CASES", "3000"))
 QUERIES_OF_A_COLLECTION = 60
@@ -489,7 +488,7 @@ def test_random_queries_over_random_collections(number: int, build, monkeypatch:
     """A third of the collections is searched over lists that are kept, a third over lists unpacked for each query, the
     rest without kernels."""
     rng = Random(f"language {number}")
-    monkeypatch.setattr(exact, "suits", lambda *_: number % 3 == 2)
+    monkeypatch.setattr(Scorers, "_prunes", lambda _, __, terms: number % 3 != 2 and len(terms.numbers) > 0)
     if number % 3 == 1:
         monkeypatch.setattr(decoded, "LEAST_DOCS", 0)
     documents = [random_document(rng, i) for i in range(rng.randint(3, 18))]
@@ -551,11 +550,11 @@ def test_precedence(build) -> None:
 
 @pytest.mark.parametrize("model", MODEL_NAMES)
 def test_a_conjunction_by_scoring_all_that_hold_its_words(model: str, build, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where a required word is none of the query's."""
-    monkeypatch.setattr(exact, "suits", lambda *_: False)
+    """By both scorers."""
+    monkeypatch.setattr(Scorers, "_prunes", lambda _, __, terms: len(terms.numbers) > 0)
     monkeypatch.setattr(decoded, "LEAST_DOCS", 0)
     engine: Engine = build([Document(f"d{i}", {"text": "a " * (1 + i % 5) + "b c " * (i % 7)}) for i in range(60)])
     found = engine.search("a AND b", 20, model=model)
-    monkeypatch.setattr(scoring, "_top_k_decoded", lambda *_: None)
+    monkeypatch.setattr(Scorers, "_prunes", lambda *_: False)
     again = engine.search("a AND b", 20, model=model)
     assert (again.ids, again.scores.tolist()) == (found.ids, found.scores.tolist())

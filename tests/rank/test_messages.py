@@ -16,7 +16,6 @@ from germane import Analyzer, Document
 from germane.errors import InputError, ParameterError
 from germane.lm import AbsoluteDiscounting, Dirichlet, TwoStage
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, model_named
-from germane.rank.maxscore.term_table import NumberedWeights
 from germane.rank.models.base import TermwiseModel
 from germane.rank.models.fields import BM25F
 from germane.rank.query.conditions import And, HoldsAny, Not, Or, Phrase
@@ -113,9 +112,7 @@ def test_models_and_priors(model) -> None:
 
 
 def test_what_stands_for_something_plain() -> None:
-    """Numbers of NumPy, and mappings that are made when somebody asks for them."""
-    weights = NumberedWeights(np.array([3, 7]), np.array([0.1, 0.2]), lambda: ["a", "b"])
-    assert decode(encode(SignedTopic(weights))) == SignedTopic({"a": 0.1, "b": 0.2})
+    """Numbers and arrays of NumPy, analysers and documents."""
     assert same(decode(encode([np.float64(0.1), np.int32(7), np.bool_(True)])), [0.1, 7, True])
     read = decode(encode(np.arange(6.0).reshape(2, 3)[:, ::2]))
     read += 1.0  # an array of its own

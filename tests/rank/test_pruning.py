@@ -18,15 +18,15 @@ from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing,
 from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, LikelihoodRatio, QueryLikelihood, RankingModel, model_named
 from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
 from germane.rank.maxscore import posting_cache as decoded
-from germane.rank.maxscore.quantised_bounds_kernels import BACKGROUNDS
-from germane.rank.maxscore.records import CHUNK, CHUNK_BITS
+from germane.rank.maxscore import search
+from germane.rank.maxscore.records import CHUNK
 from germane.rank.query.conditions import HoldsAny
 from germane.rank.query.resolve import ParsedQuery, parse, searchable_in
 from germane.rank.retrievers.local import SnapshotRetriever
-from germane.rank.scoring import exact
-from germane.rank.scoring import segment_search as scoring
+from germane.rank.scoring.arguments import TermArrays
 from germane.rank.scoring.hits import Hits
 from germane.rank.scoring.priors import FieldPrior, LengthPrior, Prior
+from germane.rank.scoring.scorers import Scorers
 from germane.rank.scoring.searcher import Searcher
 
 EVERYTHING = 1_000_000
@@ -58,6 +58,11 @@ def searcher_of(engine: Engine) -> Searcher:
     return Searcher(Snapshot.open(engine.folder))
 
 
+def always_prunes(scorers: Scorers, segment: object, terms: TermArrays) -> bool:
+    """Whatever the size of the segment."""
+    return 0 < len(terms.numbers) <= search.MOST_TERMS
+
+
 def agree(
     searcher: Searcher,
     weights: Mapping[str, float],
@@ -78,13 +83,13 @@ def agree(
         assert np.isfinite(whole.scores).all()
         for k in ks:
             expected = [(-score, doc_id) for score, doc_id in everything[:k]]
-            for prune, least, plain in ((False, NEVER, False), (True, NEVER, False), (True, 0, False), (True, 0, True)):
+            for prune, least in ((False, NEVER), (True, NEVER), (True, 0), (True, 0)):
                 with pytest.MonkeyPatch.context() as patch:
                     patch.setattr(decoded, "LEAST_DOCS", least)
-                    patch.setattr(exact, "suits", lambda *_, yes=plain: yes)
+                    patch.setattr(Scorers, "_prunes", always_prunes)
                     hits = searcher.search(weights, model, k, filters=filters, priors=log_priors, prune=prune)
                 found = list(zip(hits.scores.tolist(), searcher.ids(hits), strict=True))
-                assert found == expected, (model, k, prune, least, plain, weights)
+                assert found == expected, (model, k, prune, least, weights)
 
 
 def zipf_documents(n: int, *, seed: int, bursts: bool = True) -> list[Document]:
@@ -311,7 +316,7 @@ def test_more_results_than_there_is_room_for(build) -> None:
 
 
 def test_more_words_than_sums_of_units_can_hold(large: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoded, "MOST_TERMS", 20)
+    monkeypatch.setattr(search, "MOST_TERMS", 20)
     agree(large, dict.fromkeys(WORDS[:40], 1.0), query="year:>=2000")
 
 
@@ -463,7 +468,7 @@ MANY_WORDS = {word: 1.0 + i % 3 for i, word in enumerate(WORDS[:60])}
 
 @pytest.mark.parametrize("query", ["", "year>=2010"], ids=["all documents", "a filter"])
 @pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf", "jm"])
-def test_long_queries_with_backgrounds_and_peaks(uneven: Searcher, name: str, query: str) -> None:
+def test_long_queries_with_priors(uneven: Searcher, name: str, query: str) -> None:
     model = model_named(name)
     uneven.search(MANY_WORDS, model, 1)  # the first search of a segment is made without kernels
     filters = read(query, uneven).conditions
@@ -476,37 +481,6 @@ def test_long_queries_with_backgrounds_and_peaks(uneven: Searcher, name: str, qu
             )
             assert found.scores.tolist() == whole.scores.tolist()
             assert found.docs.tolist() == whole.docs.tolist()
-    memory = scoring._memory.decoded
-    assert memory is not None
-    assert memory.model[0]["capped"] < len(MANY_WORDS)
-
-
-@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf", "jm"])
-def test_no_score_is_above_its_caps_and_peaks(uneven: Searcher, name: str) -> None:
-    """Units up to the cap of every posting, and the excess of the peaks, bound the impacts; so do laid backgrounds."""
-    model, segment = model_named(name), uneven.snapshot.segments[0].segment
-    for _ in range(2):
-        uneven.search(MANY_WORDS, model, 10)
-    whole = uneven.search(MANY_WORDS, model, EVERYTHING, prune=False)
-    plan, memory = uneven.plan(MANY_WORDS, model), scoring._memory.decoded
-    assert plan is not None
-    assert memory is not None
-    lists = next(lists.decoded for lists in segment.kept if lists.coding == decoded.Coding.of(plan))
-    m, sums = memory.model[0], np.zeros(segment.n_docs, np.int64)
-    assert m["capped"] < len(MANY_WORDS)
-    for i, t in enumerate(memory.terms[: len(MANY_WORDS)]):
-        assert np.all(np.diff(lists.peaks[t["row"]]) <= np.diff(lists.begins[t["row"]]))
-        for begins, units in ((lists.begins, "units"), (lists.peaks, "excess"))[: 1 + (i >= m["capped"])]:
-            for chunk, (a, b) in enumerate(pairwise(begins[t["row"]].tolist())):
-                sums[(chunk << CHUNK_BITS) + lists.docs[a:b].astype(int)] += t[units][lists.codes[a:b]]
-    values = uneven.parts_of(0, model).values().background
-    rest = np.full(segment.n_docs, plan.constant)
-    if len(values.values):
-        rest += plan.mass * values.values
-        laid = values.rounded.astype(int) * int(m["factor"]) // BACKGROUNDS + 1
-        assert np.all(m["base"] + m["norm"] * m["unit"] * laid >= rest)
-    bounds = m["norm"] * m["unit"] * sums + rest
-    assert np.all(bounds[whole.docs] >= whole.scores - 1e-9)
 
 
 @pytest.mark.parametrize("name", ["adaptive", "bm25", "dirichlet", "tfidf", "twostage"])
@@ -575,34 +549,30 @@ def test_lists_are_forgotten_when_there_is_no_room(large: Searcher, monkeypatch:
     )
 
 
-def test_lists_of_few_models_are_kept_and_others_take_their_place(
-    large: Searcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A model that comes in turn with many others does not make their lists anew with each query."""
-    monkeypatch.setattr(decoded, "_use", decoded.Use())
+def test_the_lists_of_the_latest_codings_are_kept(large: Searcher) -> None:
     segment, models = large.snapshot.segments[0].segment, [BM25(1.0 + i, 0.5) for i in range(12)]
-    segment.kept.clear()
+    kept = large._scorers.postings.kept
+    kept.clear()
     expected = [large.search({"w1": 1.0, "w7": 2.0}, model, 5, prune=False).scores.tolist() for model in models]
     for _ in range(2):
         found = [large.search({"w1": 1.0, "w7": 2.0}, model, 5).scores.tolist() for model in models]
         assert found == expected
-    assert [lists.coding.x0 for lists in segment.kept] == [0.5 * (1.0 + i) for i in range(decoded.MOST_CODINGS)]
-    for _ in range(2 * decoded.PATIENCE):
-        large.search({"w1": 1.0, "w7": 2.0}, models[-1], 5)
-    assert 6.0 in [lists.coding.x0 for lists in segment.kept]
+    assert [lists.coding.x0 for lists in kept[segment]] == [
+        0.5 * (1.0 + i) for i in range(12 - decoded.MOST_CODINGS, 12)
+    ]
 
 
 def test_lists_that_were_left_half_unpacked_are_not_added_to(large: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     model, weights = BM25(1.7, 0.4), {"w0": 1.0, "w1": 1.0, "w50": 1.0}
     expected = large.search(weights, model, 5, prune=False)
     large.search({"w3": 1.0}, model, 5)  # the first search of a process is done without kernels
-    large.snapshot.segments[0].segment.kept.clear()
+    large._scorers.postings.kept.clear()
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(decoded.decoding_kernels, "spread", interrupted)
+        patch.setattr(decoded.decoding_kernels, "decode", interrupted)
         for _ in range(3):
             with pytest.raises(KeyboardInterrupt):
                 large.search(weights, model, 5)

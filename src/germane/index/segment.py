@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -89,9 +89,7 @@ class Segment:
         self.path = path
         self.container = Container(path, verify.rule_of(weakref.ref(self)), trusted=trusted)
         self._trusted = trusted
-        self.kept: list[Any] = []
-        """What rankings keep of it in memory (`rank.maxscore.posting_cache`), as long as it is there itself."""
-        self.was_searched, self._ids_are_sound = False, trusted
+        self._ids_are_sound = trusted
         meta = self.container.meta
         try:
             self.n_docs, self.n_terms, self.n_tokens, self.n_postings = (

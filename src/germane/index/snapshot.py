@@ -326,10 +326,10 @@ def _small(segments: Sequence[LiveSegment]) -> list[int]:
 
 def count_in(lives: Sequence[LiveSegment], terms: Collection[str]) -> list[TermStats]:
     """The statistics of terms in some segments."""
-    words = list(terms)
-    df, cf = np.zeros(len(words), np.int64), np.zeros(len(words), np.int64)
+    names = list(terms)
+    df, cf = np.zeros(len(names), np.int64), np.zeros(len(names), np.int64)
     for live in lives:
-        numbers = live.segment.find_terms(words)
+        numbers = live.segment.find_terms(names)
         held = np.flatnonzero(numbers >= 0)
         live_df, live_cf = live.frequencies_of(numbers[held])
         df[held] += live_df

@@ -29,9 +29,9 @@ from germane.index.vector_fields import LEVELS, STEP, VectorField, Vectors, fiel
 from germane.index.vectors import VectorFile
 from germane.lazy import LazyModule, is_few
 from germane.lm.parameters import whole
+from germane.rank.scoring.arguments import Mask
 from germane.rank.scoring.hits import Hits
 from germane.rank.scoring.searcher import Searcher
-from germane.rank.scoring.segment_search import Mask
 
 if TYPE_CHECKING:
     from germane.rank import vector_kernels

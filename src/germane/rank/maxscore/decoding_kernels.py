@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Unpacking lists into memory, as `posting_cache` keeps them and `search_kernels` searches them."""
+"""Decode posting lists into memory, as `posting_cache` keeps them and `search_kernels` searches them."""
 
 import math
 
@@ -8,9 +8,9 @@ import numpy as np
 from germane.index.block_kernels import decode_block
 from germane.index.blocks import BLOCK, BlockTable
 from germane.jit import inner, kernel
-from germane.rank.kinds import COUNT, SATURATION
-from germane.rank.maxscore.records import CHUNK, CHUNK_BITS, CLASSES, CODES, MANTISSA_BITS, PEAKS, Decoded, Lists
-from germane.rank.maxscore.simd_kernels import count_bits
+from germane.rank.kinds import COUNT, LOG_SIZE_RATIO, SATURATION
+from germane.rank.maxscore.impact_kernels import argument
+from germane.rank.maxscore.records import CHUNK, CHUNK_BITS, CODES, MANTISSA_BITS, Decoded
 
 
 @inner
@@ -40,11 +40,12 @@ def code_postings(coding, docs, extras, size, sizes, codes, a, b):
     if kind == SATURATION:
         for i in range(np.uint64(a), np.uint64(b)):
             count = np.float64(extras[i]) + 1.0
-            share = count / (count + (x0 + x1 * np.float64(sizes[i])))
+            share = argument(SATURATION, 1.0, 0.0, count, x0 + x1 * np.float64(sizes[i]))
             codes[i] = np.uint32(np.int32(math.ceil(share * CODES)) - 1)  # a share is not above 1
     else:
         for i in range(np.uint64(a), np.uint64(b)):
-            ratio = (np.float64(extras[i]) + 1.0 - delta) / (x0 + x1 * np.float64(sizes[i]))
+            count, by = np.float64(extras[i]) + 1.0, x0 + x1 * np.float64(sizes[i])
+            ratio = argument(LOG_SIZE_RATIO, 1.0, delta, count, by)
             codes[i] = np.uint32(ratio_class(ratio, lowest))
 
 
@@ -73,56 +74,28 @@ def note_large(decoded, row, at, extras, codes, a, b, n_large):
     for i in range(a, b):
         count = np.int64(extras[i]) + 1
         if count >= CODES and n_large < len(decoded.large) - 1:  # a forged file may have more than its totals allow
-            decoded.large[n_large, 0], decoded.large[n_large, 1] = at + i - a, count
+            decoded.large[n_large, 0], decoded.large[n_large, 1] = at + i - a + 1, count
             n_large += 1
         if codes[i] >= CODES:
             decoded.most[row] = max(decoded.most[row], count)
     return n_large
 
 
-@inner
-def copy_peaks(decoded, row, counts, room, used):
-    """Copy the postings of a list whose codes are the largest, at most `room` of them, behind all postings.
-
-    `counts`: memory for a number for each code. Returns how many postings there are then.
-    """
-    decoded.cuts[row] = cut = CODES - 1
-    if room == 0:
-        decoded.peaks[row, :] = used
-        return used
-    for code in range(CODES):
-        counts[code] = 0
-    for p in range(np.uint64(decoded.begins[row, 0]), np.uint64(used)):
-        counts[np.uint64(decoded.codes[p])] += np.uint32(1)
-    while cut > 0 and np.int64(counts[cut]) <= room:
-        room -= np.int64(counts[cut])
-        cut -= 1
-    decoded.cuts[row] = cut
-    for chunk in range(decoded.begins.shape[1] - 1):
-        decoded.peaks[row, chunk] = used
-        for p in range(decoded.begins[row, chunk], decoded.begins[row, chunk + 1]):
-            decoded.docs[used], decoded.codes[used] = decoded.docs[p], decoded.codes[p]
-            used += decoded.codes[p] > cut
-    decoded.peaks[row, -1] = used
-    return used
-
-
 @kernel
-def fill(words, table, lists, size, coding, numbers, state, peaks, decoded, block):
-    """Unpack the lists of terms behind those that are there; `state` counts lists, postings, and large counts.
+def decode(words, table, first_block, df, size, coding, numbers, state, decoded, block):
+    """Decode the lists of terms behind those that are there; `state` counts lists, postings, and large counts.
 
-    `coding`: a `posting_cache.Coding`; `peaks`: whether they are kept apart. `block`: memory for one, and for a number
-    for each code.
+    `coding`: a `posting_cache.Coding`; `block`: memory for four blocks.
     """
-    table, lists, decoded = BlockTable(*table), Lists(*lists), Decoded(*decoded)
+    table, decoded = BlockTable(*table), Decoded(*decoded)
     docs, extras, sizes, codes = block[0], block[1], block[2], block[3]
     row, used, n_large, sized = state[0], state[1], state[2], coding[0] != COUNT
     n_chunks = decoded.begins.shape[1] - 1
     for number in numbers:
-        df, first, previous, chunk = lists.df[number], lists.first_block[number], np.int64(-1), -1
+        length, first, previous, chunk = df[number], first_block[number], np.int64(-1), -1
         decoded.most[row], decoded.least[row] = 0, CODES - 1
-        for done in range(0, df, BLOCK):
-            n, a = min(BLOCK, df - done), 0
+        for done in range(0, length, BLOCK):
+            n, a = min(BLOCK, length - done), 0
             decode_block(words, table, first + done // BLOCK, n, previous, docs, extras, 0)
             previous = np.int64(docs[n - 1])
             while a < n:
@@ -139,28 +112,5 @@ def fill(words, table, lists, size, coding, numbers, state, peaks, decoded, bloc
         while chunk < n_chunks:
             chunk += 1
             decoded.begins[row, chunk], decoded.tops[row, chunk] = used, 0
-        used = copy_peaks(decoded, row, codes, df // PEAKS if peaks else 0, used)
         row += 1
     state[0], state[1], state[2] = row, used, n_large
-
-
-@kernel
-def spread(decoded, rows, n):
-    """Write the lists of frequent terms in their second form, from row n on. Classes are equal parts of the codes."""
-    decoded = Decoded(*decoded)
-    for row in rows:
-        begins, classes, held = decoded.begins[row], decoded.classes[n], decoded.held[n]
-        least, cut = np.int64(decoded.least[row]), np.int64(decoded.cuts[row])
-        width = (cut - least) // (CLASSES - 1) + 1
-        decoded.frequent[row], decoded.widths[n] = n, width
-        for chunk in range(len(begins) - 1):
-            for p in range(begins[chunk], begins[chunk + 1]):
-                d = (chunk << CHUNK_BITS) + np.int64(decoded.docs[p])
-                own = 1 + (min(np.int64(decoded.codes[p]), cut) - least) // width
-                held[d >> 6, 0] |= np.uint64(1) << np.uint64(d & 63)
-                classes[(d >> 5 << 4) + (d & 15)] |= np.uint8(own << (d >> 2 & 4))
-        before = begins[0]
-        for word in range(len(held)):
-            held[word, 1] = np.uint64(before)
-            before += count_bits(held[word, 0])
-        n += 1

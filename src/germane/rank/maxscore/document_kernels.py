@@ -1,8 +1,5 @@
 # mypy: ignore-errors
-"""Sums over the words of every document of a segment.
-
-`rank.maxscore.impact_kernels` tells the shape of a score, `rank.maxscore.records` what the groups of arguments hold.
-"""
+"""Sums over the words of every document of a segment, matching or not."""
 
 import math
 
@@ -10,9 +7,8 @@ import numpy as np
 
 from germane.index.block_kernels import decode_list
 from germane.index.blocks import BLOCK
-from germane.jit import allocating, inner, kernel
-from germane.rank.maxscore.impact_kernels import impact
-from germane.rank.maxscore.records import Asked, Lists
+from germane.jit import allocating
+from germane.rank.maxscore.impact_kernels import impact, set_impact
 
 
 @allocating
@@ -32,36 +28,20 @@ def word_sums(words, table, first_block, df, weight, squared_log, out):
             out[docs[i]] += value * weight[t]
 
 
-@inner
-def set_impact(settings, m):
-    """The numbers of the impact that belong to no term."""
-    m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
-
-
 @allocating
-def impact_sums(asked, lists, words, table, size, term, model, out):
-    """out[d] = Σ_t impact(t, d) over the terms asked for, for every document of the segment."""
-    asked, lists, t, m = Asked(*asked), Lists(*lists), term[0], model[0]
-    set_impact(asked.settings, m)
+def impact_sums(weight, scale, settings, numbers, words, table, first_block, df, size, term, search, out):
+    """out[d] = Σ_t impact(t, d) over the terms `numbers`, for every document of the segment."""
+    t, m = term[0], search[0]
+    set_impact(settings, m)
     out[:] = 0.0
     largest = 0
-    for number in asked.numbers:
-        largest = max(largest, lists.df[number])
+    for number in numbers:
+        largest = max(largest, df[number])
     docs, counts = np.empty(largest + BLOCK, np.uint32), np.empty(largest + BLOCK, np.uint32)
-    for i in range(len(asked.numbers)):
-        first, df = lists.first_block[asked.numbers[i]], lists.df[asked.numbers[i]]
-        t.weight, t.scale = asked.weight[i], asked.scale[i]
-        decode_list(words, table, first, df, docs, counts)
-        for j in range(df):
+    for i in range(len(numbers)):
+        length = df[numbers[i]]
+        t.weight, t.scale = weight[i], scale[i]
+        decode_list(words, table, first_block[numbers[i]], length, docs, counts)
+        for j in range(length):
             d = docs[j]
             out[d] += impact(t, m, np.float64(counts[j]), m.x0 + m.x1 * np.float64(size[d]))
-
-
-@kernel
-def impacts_of(asked, size, term, model, counts, out):
-    """out[i] = the impact of counts[i] occurrences of term i in a document of this size, 0 for none."""
-    asked, t, m = Asked(*asked), term[0], model[0]
-    set_impact(asked.settings, m)
-    for i in range(len(counts)):
-        t.weight, t.scale = asked.weight[i], asked.scale[i]
-        out[i] = impact(t, m, counts[i], m.x0 + m.x1 * size) if counts[i] > 0.0 else 0.0

@@ -1,19 +1,22 @@
 # mypy: ignore-errors
-"""Looking a document up in a decoded list."""
+"""Find a document in the postings of a chunk."""
 
 import numpy as np
 
 from germane.jit import inner
 from germane.rank.maxscore.records import CHUNK, CHUNK_BITS, LANES
-from germane.rank.maxscore.simd_kernels import count_bits
+
+
+@inner
+def enter(decoded, t, chunk):
+    """Find the term's postings of a chunk; return how many there are."""
+    t.begin, t.end = decoded.begins[t.row, chunk], decoded.begins[t.row, chunk + 1]
+    return t.end - t.begin
 
 
 @inner
 def find(decoded, t, d):
     """The term's posting of document d in the chunk, or -1."""
-    if t.frequent >= 0:
-        p, is_there = place_held(decoded.held[t.frequent], d)
-        return p if is_there else np.int64(-1)
     place = np.uint16(d & (CHUNK - 1))
     p = seek(decoded.docs, t.begin, t.end, place)
     return p if p < t.end and decoded.docs[np.uint64(p)] == place else np.int64(-1)
@@ -23,7 +26,7 @@ def find(decoded, t, d):
 def seek(docs, begin, end, place):
     """The first posting from `begin` to `end`, those of a chunk, whose place is not below `place`; `end` if none.
 
-    It is looked for where it would be if places were spread evenly, and from there at ever larger distances.
+    The search begins where the place would be if places were spread evenly, and goes on at ever larger distances.
     """
     low, step = begin + ((end - begin) * np.int64(place) >> CHUNK_BITS), LANES
     if docs[np.uint64(low)] < place:
@@ -53,15 +56,8 @@ def seek(docs, begin, end, place):
 
 @inner
 def below(docs, p, place):
-    """How many of LANES postings from p on have a place below."""
+    """How many of LANES postings from p on have a smaller place."""
     n = np.uint16(0)
     for at in range(np.uint64(p), np.uint64(p + LANES)):
         n = np.uint16(n + np.uint16(docs[at] < place))
     return np.int64(n)
-
-
-@inner
-def place_held(held, d):
-    """Where the posting of document d is or would be, by the bits of documents that hold the term; whether it is."""
-    word, bit = held[d >> 6, 0], np.uint64(1) << np.uint64(d & 63)
-    return np.int64(held[d >> 6, 1]) + count_bits(word & (bit - np.uint64(1))), word & bit != np.uint64(0)

@@ -1,12 +1,11 @@
 # mypy: ignore-errors
-"""Exact scores of the documents that a search over decoded lists has collected, impacts added in the terms' order."""
+"""Exact scores of the documents that a search has collected; impacts are added in the canonical order of terms."""
 
 import numpy as np
 
 from germane.jit import inner
-from germane.rank.maxscore.accumulation_kernels import enter
 from germane.rank.maxscore.impact_kernels import impact, score_of
-from germane.rank.maxscore.lookup_kernels import find, place_held
+from germane.rank.maxscore.lookup_kernels import enter, find
 from germane.rank.maxscore.records import CHUNK, CHUNK_BITS, CODES
 from germane.rank.maxscore.result_kernels import arrange, forget, rise, take
 
@@ -26,16 +25,16 @@ def exact(decoded, t, m, p, by):
         at = 0
         for step in range(47, -1, -1):
             further = at + (1 << step)
-            if further < len(decoded.large) and decoded.large[further, 0] <= p:
+            if further < len(decoded.large) and 0 < decoded.large[further, 0] <= p + 1:
                 at = further
         count = decoded.large[at, 1]
     return impact(t, m, np.float64(count), by)
 
 
 @inner
-def score(docs, decoded, terms, m, sums):
+def score(docs, decoded, terms, m, work):
     """Put exact scores in the place of the results' bounds; the results' chunks ascend."""
-    results, totals, marks, a = sums.results, sums.candidates, sums.acc, 0
+    results, totals, marks, a = work.results, work.candidates, work.acc, 0
     while a < m.found:
         chunk, b = results[a].doc >> CHUNK_BITS, a
         while b < m.found and b - a < CHUNK - 1 and results[b].doc >> CHUNK_BITS == chunk:
@@ -46,14 +45,10 @@ def score(docs, decoded, terms, m, sums):
                 totals[b - a].by = m.x0 + m.x1 * np.float64(docs.size[d])
             b += 1
         for i in range(m.n_terms):
-            t = terms[i]
-            n = enter(decoded, t, chunk)
-            if t.frequent >= 0:
-                add_held(decoded, t, m, results, a, b, sums.hits, totals)
-            elif n > SCANNING * (b - a):
-                add_looked_up(decoded, t, m, results, a, b, totals)
+            if enter(decoded, terms[i], chunk) > SCANNING * (b - a):
+                add_looked_up(decoded, terms[i], m, results, a, b, totals)
             else:
-                add_scanned(decoded, t, m, marks, sums.hits, totals)
+                add_scanned(decoded, terms[i], m, marks, work.hits, totals)
         for r in range(a, b):
             d = results[r].doc
             marks[d & (CHUNK - 1)] = np.uint16(0)
@@ -66,7 +61,7 @@ def score(docs, decoded, terms, m, sums):
 def add_scanned(decoded, t, m, marks, hits, totals):
     """Add the term's impacts to the totals of the marked documents of the chunk: all postings are read.
 
-    A mark is the place of a document's total, plus 1.
+    A mark is the place of a document's total, plus 1. The first loop does not branch.
     """
     n = np.uint64(0)
     for p in range(np.uint64(t.begin), np.uint64(t.end)):
@@ -88,61 +83,34 @@ def add_looked_up(decoded, t, m, results, a, b, totals):
 
 
 @inner
-def add_held(decoded, t, m, results, a, b, hits, totals):
-    """The same for a frequent term. Those that hold it are told apart first: no processor could foretell which do."""
-    held, n = decoded.held[t.frequent], np.uint64(0)
-    for r in range(a, b):
-        p, is_there = place_held(held, results[r].doc)
-        hits[n] = (p << CHUNK_BITS) + (r - a)
-        n += np.uint64(is_there)
-    for h in range(n):
-        p, total = hits[h] >> CHUNK_BITS, totals[hits[h] & (CHUNK - 1)]
-        total.sum += exact(decoded, t, m, p, total.by)
-
-
-@inner
-def settle(docs, decoded, terms, m, sums, d):
-    """Score document d of the chunk, and take it in if it reaches the threshold, which then rises by exact scores."""
-    total, by = 0.0, m.x0 + m.x1 * np.float64(docs.size[d]) if m.sized else 1.0
-    for i in range(m.n_terms):
-        p = find(decoded, terms[i], d)
-        if p >= 0:
-            total += exact(decoded, terms[i], m, p, by)
-    score = score_of(docs, m, d, total)
-    if score >= m.threshold:
-        take(m, sums, d, score + SURELY * m.slack)
-        sums.results[m.found - 1].score = score
-
-
-@inner
-def make_room(docs, decoded, terms, m, sums):
+def make_room(docs, decoded, terms, m, work):
     """Let the results of one more chunk fit: forget those below the threshold and, if need be, all but the best k."""
-    if m.found + CHUNK > len(sums.results):
-        forget(sums.results, m)
-    if m.found + CHUNK > len(sums.results):
-        keep_best(docs, decoded, terms, m, sums)
+    if m.found + CHUNK > len(work.results):
+        forget(work.results, m)
+    if m.found + CHUNK > len(work.results):
+        keep_best(docs, decoded, terms, m, work)
 
 
 @inner
-def keep_best(docs, decoded, terms, m, sums):
+def keep_best(docs, decoded, terms, m, work):
     """Keep the best k results alone, which are scored; they go on as bounds that are farthest from their scores."""
-    score(docs, decoded, terms, m, sums)
-    results, rank, n = sums.results, sums.id_rank, m.found
-    last = sums.best[arrange(results, n, m.k, rank, sums.histogram, sums.best) - 1]
-    for place in range(len(sums.histogram)):
-        sums.histogram[place] = 0
+    score(docs, decoded, terms, m, work)
+    results, rank, n = work.results, work.id_rank, m.found
+    last = work.best[arrange(results, n, m.k, rank, work.histogram, work.best) - 1]
+    for place in range(len(work.histogram)):
+        work.histogram[place] = 0
     m.found, m.edge, m.above = 0, 0, 0
     for r in range(n):
         own, d = results[r].score, results[r].doc
         if own > last.score or (own == last.score and rank[d] <= rank[last.doc]):
-            take(m, sums, d, own + SURELY * m.slack)
+            take(m, work, d, own + SURELY * m.slack)
     m.threshold = max(m.threshold, last.score - (1.0 - SURELY) * m.slack)
-    rise(m, sums.histogram)
+    rise(m, work.histogram)
 
 
 @inner
-def finish(docs, decoded, terms, m, sums):
-    """Score what was collected, and put the best k in the total order into `best`. How many."""
-    forget(sums.results, m)
-    score(docs, decoded, terms, m, sums)
-    return arrange(sums.results, m.found, m.k, sums.id_rank, sums.histogram, sums.best)
+def finish(docs, decoded, terms, m, work):
+    """Score what was collected, and put the best k in the total order into `best`; how many."""
+    forget(work.results, m)
+    score(docs, decoded, terms, m, work)
+    return arrange(work.results, m.found, m.k, work.id_rank, work.histogram, work.best)

@@ -2,7 +2,7 @@
 
 Each model is a frozen value with its parameters; `plan` does the work of a query, and `document_background`,
 `document_norm` and `document_base` what depends on the documents alone and is computed once for each segment. See
-`rank.maxscore.impact_kernels` for the score's shape.
+`rank.kinds` for the shape of a score.
 """
 
 from abc import ABC, abstractmethod

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from germane.arrays import Floats, Integers, Mask
 from germane.errors import IndexFormatError, ParameterError
@@ -21,7 +22,7 @@ from germane.index.snapshot import Snapshot
 from germane.rank.models.base import RankingModel
 from germane.rank.plan import NOTHING, Collection, Plan, QueryTerm
 from germane.rank.scoring.document_parts import DocumentParts, Statistics
-from germane.rank.scoring.segment_search import add_impacts
+from germane.rank.scoring.exact import impacts, size_of
 from germane.rank.scoring.statistics import Pair
 
 
@@ -135,15 +136,22 @@ def score_evidence(searcher: Countable, found: Sequence[CountedEvidence]) -> lis
     everywhere = []
     for i, live in enumerate(searcher.snapshot.segments):
         segment = live.segment
-        impacts, held = np.zeros(segment.n_docs), np.zeros(segment.n_docs, np.bool_)
+        sums, held = np.zeros(segment.n_docs), np.zeros(segment.n_docs, np.bool_)
         for evidence in found:
+            size = size_of(segment, evidence.plan)
             for item, counted in enumerate(evidence.counted[i]):
-                size = segment.n_unique if evidence.plan.sized_by_unique else segment.doc_len
-                add_impacts(evidence.plan, item, counted.docs, counted.counts, size, impacts)
+                sums[counted.docs] += impacts_of(evidence.plan, item, counted.counts, size[counted.docs])
                 if evidence.finds:
                     held[counted.docs] = True
-        everywhere.append(Scored(impacts, constant_of(found) + background_of(found, i, segment.n_docs), held))
+        everywhere.append(Scored(sums, constant_of(found) + background_of(found, i, segment.n_docs), held))
     return everywhere
+
+
+def impacts_of(plan: Plan, item: int, counts: Floats, size: npt.NDArray[np.uint32]) -> Floats:
+    """The impacts of an item in documents of these sizes that hold it so often; 0 where it is not there."""
+    own, present = np.zeros(len(counts)), np.flatnonzero(counts > 0.0)
+    own[present] = impacts(plan, float(plan.weight[item]), float(plan.scale[item]), counts[present], size[present])
+    return own
 
 
 def constant_of(found: Sequence[CountedEvidence]) -> float:

@@ -124,7 +124,9 @@ _NAME = re.compile(r"\w[\w.-]*")
 _TAG = re.compile(r"\[([^\[\]\"]*)\](?!\w)")
 _WEIGHT = re.compile(r"""\^([^\s"()\[]*)""")
 _SLOP = re.compile(r"~(\d*)")
-_SPACE = re.compile(r"\s+")
+_SPACE, _UNSPACED = re.compile(r"\s+"), re.compile(r"\S+")
+_SIGN = re.compile(r"""["“()^:\[]|(?:^|\s)[+-]\S|(?:^|\s)(?:AND|OR|NOT)(?:\s|$)""")
+"""Without any of these a query is a list of words, and needs no tokens."""
 _QUOTES = {'"': re.compile(r'"([^"]*)"'), "“": re.compile("“([^“”]*)”")}
 
 
@@ -463,4 +465,7 @@ class _Parser:
 
 def parse_tree(text: str, is_field: FieldTest, is_tag: TagTest) -> List:
     """The tree of a query."""
+    if _SIGN.search(text) is None:
+        words = [Item("", Word(word[0], word.start())) for word in _UNSPACED.finditer(text)]
+        return List(tuple(words), words[0].node.at if words else len(text))
     return _Parser(_Lexer(text, is_field, is_tag)).query()

@@ -27,7 +27,7 @@ from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from germane.deadline import look
 from germane.errors import QueryError
-from germane.rank.query.conditions import And, Condition, HoldsAny, Not, Phrase, both, either, holds, true_without
+from germane.rank.query.conditions import And, Condition, HoldsAny, Not, Phrase, both, either, true_without
 from germane.rank.query.expansion import Expanded
 from germane.rank.query.filters import FieldFilter, StartsWith, parse_filter
 from germane.rank.query.grammar import (
@@ -59,14 +59,6 @@ looks at all terms, where a prefix looks at those that begin so."""
 FUZZY = 16
 MAX_EDITS = 2
 WORD_CACHE = 1 << 16
-_SPECIAL = re.compile(r"""["“()*~^:\[]|(?:^|\s)[+-]\S|(?:^|\s)(?:AND|OR|NOT)(?:\s|$)""")
-"""Without any of these a query is a list of words."""
-_new = tuple.__new__
-_OPERATORS = frozenset({"AND", "OR", "NOT"})
-_PHRASE = re.compile(r'"(\w+(?: \w+)+)"')
-"""Plain words in quotation marks, and nothing else."""
-_WEIGHTED = re.compile(r"(?:^| )(?!(?:AND|OR|NOT)(?: |$))(\w+)(?:\^(\d+(?:\.\d+)?(?:e-?\d+)?))?(?= |$)")
-"""A word with a weight or none: what a program writes."""
 _STAR = re.compile(r"[^\W\d_]\*|\*[^\W\d_]")
 _PREFIX = re.compile(r"([\w'’-]*\w)\*[.,;:!?]*")
 _FUZZY = re.compile(r"([^\W\d_][\w'’-]*)~(\d?)[.,;:!?]*")
@@ -175,50 +167,11 @@ def parse(
     text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED, *, max_expansions: int = MAX_EXPANSIONS
 ) -> ParsedQuery:
     """Read a query. `max_expansions`: how many different prefixes, fuzzy words and phrases with moves it may have."""
-    terms_of = _remembering(analyzer)
-    words = text.split(" AND ", MAX_CONDITIONS - 1) if " AND " in text else []  # more are for `_Reader`, which refuses
-    if words and all(map(str.isalnum, words)) and _OPERATORS.isdisjoint(words):
-        return _conjunction(words, terms_of)
-    if (text.islower() and text.replace(" ", "").isalnum()) or _SPECIAL.search(text) is None:
-        words = text.split()
-        run = tuple(chain.from_iterable(map(terms_of, words if analyzer.synonyms is None else [text])))
-        return _new(ParsedQuery, (_counted(run), None, False, tuple(words), (), (run,) if run else (), None))
-    if text.startswith('"') and (phrase := _PHRASE.fullmatch(text)) is not None:
-        terms = terms_of(phrase[1])
-        if len(terms) > 1:
-            return ParsedQuery(_counted(terms), Phrase(tuple(terms)), words=(phrase[1],), runs=_one_run(terms))
-    items = _WEIGHTED.findall(text) if analyzer.synonyms is None else []
-    if items and len(items) == text.count(" ") + 1:
-        found = _weighted(items, terms_of)
-        if found is not None:
-            return found
     return _Reader(text, analyzer, searchable, max_expansions).read()
 
 
 def _one_run(terms: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     return (tuple(terms),) if terms else ()
-
-
-def _conjunction(words: list[str], terms_of: Callable[[str], list[str]]) -> ParsedQuery:
-    """What `_Reader` makes of plain words with AND between them, without a tree."""
-    runs = tuple(filter(None, map(tuple, map(terms_of, words))))
-    weights = _counted([*chain.from_iterable(runs)])
-    condition = And(tuple(map(holds, weights))) if len(weights) > 1 else None
-    return _new(ParsedQuery, (weights, condition, False, tuple(words), (), runs, None))
-
-
-def _weighted(items: list[tuple[str, str]], terms_of: Callable[[str], list[str]]) -> ParsedQuery | None:
-    """What `_Reader` makes of words with weights ("": 1), without a tree; None if it has something to say of one."""
-    weights: dict[str, float] = {}
-    run: list[str] = []
-    for word, factor in items:
-        weight = float(factor or 1.0)
-        if not 0.0 < weight <= MAX_WEIGHT:
-            return None
-        for term in terms_of(word):
-            run.append(term)
-            weights[term] = weights.get(term, 0.0) + weight
-    return ParsedQuery(weights, words=tuple([word for word, _ in items]), runs=_one_run(run))
 
 
 @lru_cache(maxsize=8)
@@ -272,7 +225,10 @@ class _Reader:
         """What prefixes and fuzzy words stand for, each looked up once; phrases with moves are counted among them."""
 
     def read(self) -> ParsedQuery:
-        found = self._list(parse_tree(self._text, self._is_field, self._is_tag), _Place())
+        tree = parse_tree(self._text, self._is_field, self._is_tag)
+        if all(not sign and _is_plain(node) for sign, node in tree.items):
+            return self._words_alone(tree)
+        found = self._list(tree, _Place())
         if self._n_conditions > MAX_CONDITIONS:
             raise QueryError(
                 f"{self._n_conditions:,} conditions (+word, -word, field:value), where {MAX_CONDITIONS:,} can be asked"
@@ -290,6 +246,13 @@ class _Reader:
             parts = tuple(part for part in parts if part not in implied)
         demanded = both(implied) if implied and found.demands else None
         return ParsedQuery(self._weights, both(parts) if parts else None, wordless, words, notes, runs, demanded)
+
+    def _words_alone(self, tree: List) -> ParsedQuery:
+        """A list of plain words, which order documents and demand nothing of them."""
+        texts = [node.text for _, node in self._side_by_side(tree.items, _Place()) if isinstance(node, Word)]
+        terms = [*chain.from_iterable(map(self._terms_of, texts))]
+        words = tuple(chain.from_iterable(map(str.split, texts)))
+        return ParsedQuery(_counted(terms), words=words, runs=_one_run(terms))
 
     def _error(self, message: str, at: int, *, field: str | None = None) -> QueryError:
         return QueryError.at_place(message, self._text, at, field=field)

@@ -1,12 +1,19 @@
 """What a ranking says of a segment: the query's terms there, and what is known of each document."""
 
-from typing import NamedTuple
+import math
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
-from germane.rank.plan import Plan
+from germane.rank.plan import NOTHING, Plan
+
+Mask: TypeAlias = npt.NDArray[np.uint8]
+"""1 for each document that may be found; empty: all may."""
+NO_MASK: Mask = np.empty(0, np.uint8)
+ScoredDocs: TypeAlias = tuple[Floats, Integers]
+"""Scores, and the documents of a segment that have them."""
 
 
 class TermArrays(NamedTuple):
@@ -20,20 +27,30 @@ class TermArrays(NamedTuple):
     scale: Floats
     plan: Plan
 
+    @classmethod
+    def of(cls, plan: Plan, numbers: list[int]) -> "TermArrays":
+        """Those of the plan's terms that a segment holds, by their numbers there, -1 for one that it lacks."""
+        local = np.array(numbers, np.int64)
+        if -1 not in numbers:
+            return cls(local, plan.weight, plan.scale, plan)
+        present = local >= 0
+        return cls(local[present], plan.weight[present], plan.scale[present], plan)
+
 
 class DocumentPart(NamedTuple):
-    """A number for each document of a segment; empty: none.
-
-    `highest`: of all, 0 if there are none; `typical`: the mean. Of a background only, `rounded`: no value is above
-    least + step·rounded, or below by more than two steps.
-    """
+    """A number for each document of a segment; empty: none. `highest`: of all, else 0; `typical`: the mean."""
 
     values: Floats
     highest: float
     typical: float
-    rounded: npt.NDArray[np.uint16]
-    least: float = 0.0
-    step: float = 0.0
+
+
+def with_extremes(values: Floats) -> DocumentPart:
+    """Prepare document values for the scorers."""
+    if len(values) == 0:
+        return NO_PART
+    typical = float(values.mean())
+    return DocumentPart(values, float(values.max()), typical if math.isfinite(typical) else 0.0)
 
 
 class DocumentValues(NamedTuple):
@@ -44,10 +61,5 @@ class DocumentValues(NamedTuple):
     prior: DocumentPart
 
 
-class RecentDocuments(NamedTuple):
-    """What is said of the documents of small segments: their sizes, norm, background and prior of each (or no rows: 1
-    and 0), and which of them may be found (empty: all)."""
-
-    size: npt.NDArray[np.uint32]
-    values: Floats
-    mask: npt.NDArray[np.uint8]
+NO_PART = DocumentPart(NOTHING, 0.0, 0.0)
+NO_VALUES = DocumentValues(NO_PART, NO_PART, NO_PART)

@@ -1,26 +1,20 @@
 """What a ranking model says of documents beside their postings, made once for a segment and remembered."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from germane.arrays import Floats
 from germane.index.durable import Identity
 from germane.index.snapshot import Snapshot
-from germane.lazy import LazyModule
 from germane.rank.models.base import Documents, RankingModel, word_weights
 from germane.rank.plan import NOTHING, Collection
-from germane.rank.scoring.arguments import DocumentPart, DocumentValues, RecentDocuments
+from germane.rank.scoring.arguments import DocumentPart, DocumentValues, with_extremes
 from germane.rank.scoring.local_statistics import LocalStatistics
 from germane.rank.scoring.memory import remember
-from germane.rank.scoring.segment_search import with_extremes
+from germane.rank.scoring.scorers import word_sums
 from germane.rank.scoring.statistics import CollectionStatistics
-
-if TYPE_CHECKING:
-    from germane.rank.maxscore import document_kernels
-else:
-    document_kernels = LazyModule("germane.rank.maxscore.document_kernels")
 
 Statistics: TypeAlias = LocalStatistics | CollectionStatistics
 """Those of the snapshot itself, or of a larger collection of which it is a part."""
@@ -76,14 +70,10 @@ class PartsMemory:
             df, cf = statistics.frequencies_in(segment)
             collection = Collection(statistics.n_docs, statistics.n_tokens)
             weight = word_weights(asked, np.maximum(df, 1), np.maximum(cf, 1), collection)
-            sums = np.empty(segment.n_docs)
-            segment.verify_lists()
-            document_kernels.word_sums(
-                *segment.blocks, segment.first_block, segment.df, weight, asked.squared_log, sums
-            )
+            sums = word_sums(segment, weight, squared_log=asked.squared_log)
         documents = Documents(segment.doc_len, segment.n_unique, sums)
         return DocumentParts(
-            with_extremes(model.document_background(documents), rounded=True),
+            with_extremes(model.document_background(documents)),
             with_extremes(model.document_norm(documents)),
             with_extremes(model.document_base(documents)),
         )
@@ -103,13 +93,11 @@ class Values(dict[int, DocumentValues]):
         priors: Sequence[Floats] | None = None,
     ) -> None:
         self._parts, self._statistics = parts, statistics
-        self.model, self.priors = model, priors
-        self.recent: dict[bool, RecentDocuments] = {}
-        """What the kernel is told of the documents of small segments, by whether distinct terms are their size."""
+        self._model, self._priors = model, priors
 
     def __missing__(self, i: int) -> DocumentValues:
-        parts = self._parts.of(i, self.model, self._statistics)
-        self[i] = parts.values() if self.priors is None else parts.values(self.priors[i])
+        parts = self._parts.of(i, self._model, self._statistics)
+        self[i] = parts.values() if self._priors is None else parts.values(self._priors[i])
         return self[i]
 
 

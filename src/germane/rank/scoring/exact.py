@@ -1,10 +1,8 @@
-"""Scoring by NumPy alone: no kernel is compiled or loaded for it.
+"""The exact scorer: NumPy alone, every matching document, nothing skipped.
 
-For small segments, and for the first search of a larger one: a process that asks once has its answer sooner. Where
-kernels would have to be compiled first, for the first searches of a process, and for all as long as another process
-compiles them: 2 ms in 2,600 abstracts, where compiling takes half a minute (`germane.lazy.search_is_early`). Every
-document that holds a term is scored. The numbers are those of the kernels (`maxscore.impact_kernels`), bit for bit: the
-same operations in the same order, logarithms by the C library.
+For small segments; for wordless documents, required words that the query does not weigh, and models that make their own
+counts; and where no compiler is loaded (`rank.scoring.scorers` chooses). It costs some 20 ns a posting, and 80 where
+impacts are logarithms. It is the oracle of the pruned scorer: the same operations in the same order, to the last bit.
 """
 
 import math
@@ -15,70 +13,65 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.index.segment import Segment
-from germane.lazy import compiler_is_loaded, search_is_early
-from germane.rank.kinds import LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
+from germane.rank.kinds import LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, argument
 from germane.rank.plan import Plan
-from germane.rank.scoring.arguments import DocumentValues, TermArrays
+from germane.rank.scoring.arguments import DocumentValues, Mask, ScoredDocs, TermArrays
 
-FEW_TERMS = 16
-"""A query of so few terms is made here in a small segment: starting a kernel takes as long."""
-MOST_POSTINGS = 1 << 21
-"""The first search of a segment is made here, if it has no more; so is an early one."""
-MOST_LOGARITHMS = 1 << 17
-"""The same for impacts that take a logarithm of each posting."""
-
-
-NONE_FOUND: tuple[Floats, Integers] = np.empty(0), np.empty(0, np.int64)
-
-
-def suits(segment: Segment, terms: TermArrays) -> bool:
-    """Whether this search is better made here than by kernels: the segment is small, or has not been searched yet."""
-    if segment.is_small:
-        return len(terms.numbers) <= FEW_TERMS or not compiler_is_loaded()
-    if segment.was_searched and compiler_is_loaded():
-        return False
-    n_postings = int(segment.df[terms.numbers].sum())
-    if segment.was_searched and not search_is_early(n_postings):
-        return False
-    segment.was_searched = True
-    return n_postings <= (MOST_LOGARITHMS if terms.plan.kind == LOG_SIZE_RATIO else MOST_POSTINGS)
+NONE_FOUND: ScoredDocs = np.empty(0), np.empty(0, np.int64)
+Numbers = npt.NDArray[np.number]
 
 
 def top_k(
     segment: Segment,
     terms: TermArrays,
     values: DocumentValues,
-    mask: npt.NDArray[np.uint8],
+    mask: Mask,
     k: int,
     threshold: float = -math.inf,
     required: Integers | None = None,
     *,
     wordless: bool = False,
-) -> tuple[Floats, Integers]:
-    """What `segment_search.top_k` gives and `segment_search.top_k_with_all`, whose `wordless` it is."""
-    sums, held = np.zeros(segment.n_docs), np.zeros(segment.n_docs, np.bool_)
-    for i, number in enumerate(terms.numbers.tolist()):
-        docs, counts = segment.postings(number)
-        size = (segment.n_unique if terms.plan.sized_by_unique else segment.doc_len)[docs]
-        sums[docs] += impacts(terms.plan, float(terms.weight[i]), float(terms.scale[i]), counts, size)
-        held[docs] = True
-    if required is not None:
-        with_all = np.ones(segment.n_docs, np.bool_)
-        for number in required.tolist():
-            own = np.zeros(segment.n_docs, np.bool_)
-            own[segment.postings(number)[0]] = True
-            with_all &= own
-        held = with_all if wordless else with_all & held
+) -> ScoredDocs:
+    """What `rank.maxscore.search.top_k` returns; required terms need not be the query's, and with `wordless` documents
+    need not hold one of the query's terms."""
+    sums, matching = accumulate(segment, terms)
+    if wordless:
+        matching[:] = True
+    for number in () if required is None else required.tolist():
+        holds = np.zeros(segment.n_docs, np.bool_)
+        holds[segment.postings(number)[0]] = True
+        matching &= holds
     if len(mask):
-        held &= mask.view(np.bool_)
-    found = np.flatnonzero(held)
-    scores = scores_of(terms.plan, values, found, sums[found])
+        matching &= mask.view(np.bool_)
+    candidates = np.flatnonzero(matching)
+    scores = scores_of(terms.plan, values, candidates, sums[candidates])
     if threshold > -math.inf:
-        found, scores = found[among := scores >= threshold], scores[among]
-    return best_of(segment, scores, found, k)
+        candidates, scores = candidates[among := scores >= threshold], scores[among]
+    return best_of(segment, scores, candidates, k)
 
 
-def best_of(segment: Segment, scores: Floats, docs: Integers, k: int) -> tuple[Floats, Integers]:
+def accumulate(segment: Segment, terms: TermArrays) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """The sum of impacts of every document, and whether it holds one of the terms."""
+    sums, matching = np.zeros(segment.n_docs), np.zeros(segment.n_docs, np.bool_)
+    size = size_of(segment, terms.plan)
+    for number, weight, scale in zip(*(part.tolist() for part in terms[:3]), strict=True):
+        docs, counts = segment.postings(number)
+        sums[docs] += impacts(terms.plan, weight, scale, counts, size[docs])
+        matching[docs] = True
+    return sums, matching
+
+
+def word_sums(segment: Segment, weight: Floats, *, squared_log: bool) -> Floats:
+    """Σ_w f(c_wd) · weight(w) over all words of each document, f(c) = (1 + log c)² or c."""
+    starts, words, counts = segment.forward_of(slice(None))
+    values = counts.astype(np.float64)
+    if squared_log:
+        values = (1.0 + _each(math.log, values)) ** 2
+    docs = np.repeat(np.arange(segment.n_docs), np.diff(starts))
+    return np.bincount(docs, values * weight[words], segment.n_docs).astype(np.float64)
+
+
+def best_of(segment: Segment, scores: Floats, docs: Integers, k: int) -> ScoredDocs:
     """The best k of a segment's documents in the total order."""
     if len(docs) > k:  # ties with the last one stay in
         docs, scores = docs[among := scores >= np.partition(scores, len(docs) - k)[len(docs) - k]], scores[among]
@@ -86,39 +79,55 @@ def best_of(segment: Segment, scores: Floats, docs: Integers, k: int) -> tuple[F
     return scores[order], docs[order]
 
 
-def impacts(
-    plan: Plan, weight: float, scale: float, counts: npt.NDArray[np.number], size: npt.NDArray[np.number]
-) -> Floats:
-    """The impact of each posting of a term, as in the table of `rank.maxscore.impact_kernels`."""
-    if plan.kind == SATURATION:
-        c = counts.astype(np.float64)
-        return weight * (c / (c + (plan.x0 + plan.x1 * size.astype(np.float64))))
-    if plan.kind == LOG_SIZE_RATIO:
-        by = plan.x0 + plan.x1 * size.astype(np.float64)
-        return weight * _each(math.log1p, scale * (counts.astype(np.float64) - plan.delta) / by)
-    distinct, place = np.unique(counts, return_inverse=True)
-    c = distinct.astype(np.float64)
-    if plan.kind == LOG_COUNT_RATIO:
-        own = weight * _each(math.log1p, scale * c)
+def score_documents(segment: Segment, terms: TermArrays, values: DocumentValues, docs: Integers) -> Floats:
+    """The scores of given documents; -inf for one without any of the terms, which a search would not find."""
+    if not len(terms.numbers):
+        return np.full(len(docs), -np.inf)
+    starts, numbers, counts = segment.forward_of(docs)
+    by_number = np.argsort(terms.numbers)
+    ascending = terms.numbers[by_number]
+    place = np.minimum(np.searchsorted(ascending, numbers), len(ascending) - 1)
+    matching = np.flatnonzero(ascending[place] == numbers)
+    rows, which = np.repeat(np.arange(len(docs)), np.diff(starts))[matching], by_number[place[matching]]
+    in_turn = np.lexsort((which, rows))  # bincount adds one after the other: in the canonical order of terms
+    rows, which, counts = rows[in_turn], which[in_turn], counts[matching][in_turn]
+    size = size_of(segment, terms.plan)[docs[rows]]
+    own = impacts(terms.plan, terms.weight[which], terms.scale[which], counts, size)
+    sums = np.bincount(rows, own, len(docs)).astype(np.float64)
+    scores = scores_of(terms.plan, values, docs, sums)
+    scores[np.bincount(rows, minlength=len(docs)) == 0] = -np.inf
+    return scores
+
+
+def size_of(segment: Segment, plan: Plan) -> npt.NDArray[np.uint32]:
+    """The size of each document that impacts depend on: its tokens, or its distinct terms."""
+    return segment.n_unique if plan.sized_by_unique else segment.doc_len
+
+
+def impacts(plan: Plan, weight: float | Floats, scale: float | Floats, counts: Numbers, size: Numbers) -> Floats:
+    """The impacts of postings, as the table of `rank.kinds` has them."""
+    by = plan.x0 + plan.x1 * size.astype(np.float64)
+    x = argument(plan.kind, scale, plan.delta, counts.astype(np.float64), by)
+    if plan.kind in (LOG_COUNT_RATIO, LOG_SIZE_RATIO):
+        x = _each(math.log1p, x)
     elif plan.kind == LOG_COUNT:
-        own = weight * (1.0 + _each(math.log, c))
-    else:
-        own = weight * c
-    found: Floats = own[place]
+        x = 1.0 + _each(math.log, x)
+    found: Floats = weight * x
     return found
 
 
-def impacts_of(plan: Plan, size: float, counts: Floats) -> Floats:
-    """What `rank.scoring.segment_search.impacts_of` gives."""
-    own, held = np.zeros(len(counts)), np.flatnonzero(counts)
-    for i in held.tolist():
-        own[i : i + 1] = impacts(plan, plan.weight[i], plan.scale[i], counts[i : i + 1], np.array([size]))
+def impacts_in(plan: Plan, size: float, counts: Floats) -> Floats:
+    """The impacts of the plan's terms in one document of this size that holds each so often, 0 for none."""
+    own, present = np.zeros(len(counts)), np.flatnonzero(counts)
+    sizes = np.full(len(present), size)
+    own[present] = impacts(plan, plan.weight[present], plan.scale[present], counts[present], sizes)
     return own
 
 
 def _each(function: Callable[[float], float], values: Floats) -> Floats:
     """A function of the C library, which NumPy's own may differ from in the last bit."""
-    return np.array([function(value) for value in values.tolist()])
+    distinct, place = np.unique(values, return_inverse=True)
+    return np.array([function(value) for value in distinct.tolist()])[place]
 
 
 def scores_of(plan: Plan, values: DocumentValues, docs: Integers, sums: Floats) -> Floats:

@@ -8,9 +8,9 @@ import numpy as np
 from germane.arrays import Floats
 from germane.index.snapshot import DocumentPlace
 from germane.rank.models.base import RankingModel
-from germane.rank.models.evidence import EvidenceModel, background_of, constant_of
+from germane.rank.models.evidence import EvidenceModel, background_of, constant_of, impacts_of
+from germane.rank.scoring.exact import impacts_in, size_of
 from germane.rank.scoring.searcher import Searcher
-from germane.rank.scoring.segment_search import add_impacts, impacts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,12 @@ def explain(
     document_parts = searcher.parts_of(place.segment, model)
     numbers, counts = segment.forward(place.doc)
     held = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
-    size = float((segment.n_unique if plan.sized_by_unique else segment.doc_len)[place.doc])
+    size = float(size_of(segment, plan)[place.doc])
     counts_held = [held.get(number, 0) for number in segment.numbers_of([term.term for term in plan.terms])]
-    impacts = impacts_of(plan, size, np.array(counts_held, np.float64)).tolist()
+    found = impacts_in(plan, size, np.array(counts_held, np.float64)).tolist()
     parts = tuple(
         TermPart(term.term, searcher.statistics.surface(term.term), term.weight, count, term.df, impact)
-        for term, count, impact in zip(plan.terms, counts_held, impacts, strict=True)
+        for term, count, impact in zip(plan.terms, counts_held, found, strict=True)
     )
     norm = float(document_parts.norm.values[place.doc]) if len(document_parts.norm.values) else 1.0
     background = document_parts.background.values
@@ -112,16 +112,15 @@ def _explain_evidence(
     if not found:
         return None
     segment, doc, surface = searcher.snapshot.segments[place.segment].segment, place.doc, searcher.statistics.surface
-    alone = np.zeros(1, np.int64)
     parts: list[TermPart] = []
     for evidence in found:
-        size = (segment.n_unique if evidence.plan.sized_by_unique else segment.doc_len)[doc : doc + 1]
+        size = size_of(segment, evidence.plan)[doc : doc + 1]
         for item, (term, counted) in enumerate(zip(evidence.plan.terms, evidence.counted[place.segment], strict=True)):
-            own, impact = counted.docs == doc, np.zeros(1)
-            add_impacts(evidence.plan, item, alone[: own.sum()], counted.counts[own], size, impact)
+            own = counted.docs == doc
+            impact = float(impacts_of(evidence.plan, item, counted.counts[own], size).sum())
             n = int(counted.occurrences[own].sum())
             word = surface(term.term) if evidence.items is None else evidence.items[item].shown(surface)
-            parts.append(TermPart(term.term, word, term.weight, n, term.df, float(impact[0])))
+            parts.append(TermPart(term.term, word, term.weight, n, term.df, impact))
     document = float(background_of(found, place.segment, segment.n_docs)[doc])
     prior = float(priors[place.segment][doc]) if priors is not None else 0.0
     return Explanation(doc_id, tuple(parts), 1.0, constant_of(found), document, prior, int(segment.doc_len[doc]))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.index.snapshot import Snapshot
 from germane.rank.plan import NOTHING
-from germane.rank.scoring.small_segments import ScoredDocs
+from germane.rank.scoring.arguments import ScoredDocs
 
 _new = tuple.__new__
 VERY_FEW = 4

@@ -12,6 +12,7 @@ from germane.index.snapshot import Snapshot
 from germane.rank.scoring.memory import remember
 from germane.rank.scoring.priors import Prior
 from germane.rank.scoring.statistics import CollectionStatistics, Need, Pair, PairStats, Vocabulary
+from germane.rank.scoring.term_cache import TermCache
 
 REMEMBERED_PAIRS, REMEMBERED_PRIORS = 32, 64
 
@@ -21,8 +22,8 @@ class LocalStatistics:
 
     digest = ""
 
-    def __init__(self, snapshot: Snapshot, texts: TextFields) -> None:
-        self._snapshot, self._texts = snapshot, texts
+    def __init__(self, snapshot: Snapshot, texts: TextFields, terms: TermCache) -> None:
+        self._snapshot, self._texts, self._terms = snapshot, texts, terms
         self.n_docs, self.n_tokens = snapshot.n_docs, snapshot.n_tokens
         self._field_tokens: tuple[int, ...] | None = None
         self._pair_counts: dict[Pair, list[PairCounts]] = {}
@@ -30,7 +31,7 @@ class LocalStatistics:
 
     def term_stats(self, terms: Collection[str]) -> list[TermStats]:
         """The frequencies of terms."""
-        return self._snapshot.term_stats(terms)
+        return self._terms.stats(terms)
 
     def pair_stats(self, pair: Pair) -> PairStats:
         """The frequencies of a pair."""

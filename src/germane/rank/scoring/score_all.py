@@ -7,8 +7,9 @@ from germane.rank.models.base import RankingModel
 from germane.rank.models.evidence import EvidenceModel, score_evidence
 from germane.rank.models.likelihood import QueryLikelihood
 from germane.rank.plan import QueryTerm
+from germane.rank.scoring.arguments import TermArrays
+from germane.rank.scoring.scorers import impact_sums
 from germane.rank.scoring.searcher import Searcher, Weights
-from germane.rank.scoring.segment_search import impacts_everywhere, terms_in
 
 
 def scores_everywhere(searcher: Searcher, weights: Weights, model: RankingModel) -> list[Floats]:
@@ -21,7 +22,7 @@ def scores_everywhere(searcher: Searcher, weights: Weights, model: RankingModel)
         return [np.zeros(segment.n_docs) for segment in segments]
     everywhere = []
     for i, segment in enumerate(segments):
-        scores = impacts_everywhere(segment, searcher.terms_in(i, plan))
+        scores = impact_sums(segment, searcher.terms_in(i, plan))
         parts = searcher.parts_of(i, model)
         doc, norm, base = parts.background.values, parts.norm.values, parts.base.values
         scores = scores * norm if len(norm) else scores
@@ -49,8 +50,8 @@ def _background(searcher: Searcher, model: QueryLikelihood) -> list[Floats]:
         p_C = statistics.frequencies_in(segment)[1] / max(statistics.n_tokens, 1)
         scale = np.divide(plan.scale[0], p_C, out=np.zeros(len(p_C)), where=p_C > 0)
         segment.verify_lists()
-        terms = terms_in(plan._replace(weight=p_C, scale=scale), np.arange(segment.n_terms))
-        scores = impacts_everywhere(segment, terms)
+        terms = TermArrays(np.arange(segment.n_terms), p_C, scale, plan)
+        scores = impact_sums(segment, terms)
         doc = searcher.parts_of(i, model).background.values
         everywhere.append(scores + (plan.constant - statistics.entropy) + (doc if len(doc) else 0.0))
     return everywhere
