@@ -1,7 +1,7 @@
 """Indexes for the ranking tests, built from lists of tokens so that a test knows every count."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from unittest.mock import patch
 
 import pytest
@@ -11,13 +11,6 @@ from germane import Analyzer, Document, Engine
 RAW = Analyzer(stemmer="none", stopwords="none")
 Tokens = Mapping[str, Sequence[str]]
 Build = Callable[..., Engine]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def large_segments() -> Iterator[None]:
-    """Collections of tests are small: a few hundred documents are a large segment here, beside smaller ones."""
-    with patch("germane.index.snapshot.RECENT_DOCS", 300):
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -95,7 +95,7 @@ class Commits:
         except BaseException:
             self._take_back()
             raise
-        self.snapshot = Snapshot(self.folder, manifest, kept, file, self.snapshot)
+        self.snapshot = Snapshot(self.folder, manifest, kept, file)
         removed = [remove_quietly(self.folder / name) for name in replaced]  # each, whatever became of another
         if all(removed) and tidy:
             self._has_strays = False
