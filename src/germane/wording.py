@@ -70,3 +70,8 @@ def _said(name: str) -> str:
 def titled(titles: Mapping[str, str]) -> str:
     """Return names with the titles that they stand for."""
     return ", ".join(name if name == title.lower() else f"{name} ({title})" for name, title in titles.items())
+
+
+def some_of(ids: list[str]) -> str:
+    """Return the first ids in quotes, with dots where there are more."""
+    return ", ".join(f"'{doc_id}'" for doc_id in ids[:3]) + (" ..." if len(ids) > 3 else "")

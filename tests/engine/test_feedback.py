@@ -51,7 +51,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
     def _build(*parts: Texts, delete: Sequence[str] = ()) -> Engine:
         engine = Engine.create(root / str(next(numbers)), analyzer=Analyzer(stemmer="none", stopwords="none"))
-        with patch("germane.index.writer.choose_merge", return_value=[]):
+        with patch("germane.index.merge_scheduler.choose_merge", return_value=[]):
             for part in parts:
                 engine.add([document(i, words) for i, words in part.items()], on_duplicate="replace", threads=1)
             if delete:

@@ -10,7 +10,7 @@ from fuzz.harness import Verdict
 from fuzz.power import Trace, acknowledged, cut
 from germane.engine import Engine
 from germane.errors import GermaneError, IndexFormatError
-from germane.index import merge, writer
+from germane.index import merge, merge_scheduler
 from germane.index.check import check_index
 from germane.index.ciff import export_ciff, import_ciff
 from germane.index.manifest import read_manifest
@@ -133,7 +133,7 @@ class PowerJudge:
 
     def _judge(self, case: int) -> Verdict:
         merge.FANOUT = 3
-        writer.BACKGROUND_DOCS = 15
+        merge_scheduler.BACKGROUND_DOCS = 15
         start, trace, states = self._scenario(case // CUTS)
         rng = random.Random(case)
         calls = trace.calls[: rng.randrange(len(trace.calls) + 1)]

@@ -15,7 +15,7 @@ import pytest
 
 from germane.engine import Engine
 from germane.errors import StorageError
-from germane.index import ingest, merge, writer
+from germane.index import ingest, merge, merge_scheduler
 from germane.index.check import check_index
 from germane.index.ciff import export_ciff, import_ciff
 from germane.index.durable import LOCK_NAME
@@ -282,7 +282,7 @@ def test_killed_within_a_background_merge(
     make_faults: Any, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Only the points of the merging thread count, so every kill falls inside the merge, and says so."""
-    monkeypatch.setattr(writer, "BACKGROUND_DOCS", 20)
+    monkeypatch.setattr(merge_scheduler, "BACKGROUND_DOCS", 20)
     work = [lambda engine: engine.add(documents(12, 5, "h")), lambda engine: engine.delete(["h1", "d5"])]
     counter = make_faults()
     counter.beside = True

@@ -17,7 +17,7 @@ from germane.errors import IndexLockedError
 from germane.index import durable
 from germane.index.check import check_index
 from germane.index.durable import LOCK_NAME, WriterLock
-from germane.index.writer import IndexWriter
+from germane.index.merge_scheduler import MergeScheduler
 
 LET_GO = open_index.let_go_when_idle
 ADD = "import sys; from germane import Engine; Engine.open(sys.argv[1]).add([{'id': sys.argv[2], 'text': 'w1'}])"
@@ -98,17 +98,17 @@ def test_no_lock_is_given_back_within_a_change(engine: Engine) -> None:
 
 def test_a_merge_in_the_background_ends_first(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = threading.Event()
-    merge = IndexWriter._merge_quietly
+    merge = MergeScheduler._merge_quietly
 
-    def merge_late(writer: IndexWriter, segments: list[object]) -> None:
+    def merge_late(writer: MergeScheduler, segments: list[object]) -> None:
         go_on.wait()
         merge(writer, segments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(IndexWriter, "_merge_quietly", merge_late)
-    monkeypatch.setattr("germane.index.writer.BACKGROUND_DOCS", 0)
+    monkeypatch.setattr(MergeScheduler, "_merge_quietly", merge_late)
+    monkeypatch.setattr("germane.index.merge_scheduler.BACKGROUND_DOCS", 0)
     for i in range(40):
         engine.add([doc(str(i))])
-        if engine._index._writer is not None and engine._index._writer.is_merging:
+        if engine._index._writer is not None and engine._index._writer.merges.is_running:
             break
     else:
         raise AssertionError("nothing was to be merged")
@@ -122,7 +122,7 @@ def test_a_merge_in_the_background_ends_first(engine: Engine, monkeypatch: pytes
 def test_a_merge_that_failed_is_told_later(engine: Engine) -> None:
     engine.add([doc("a")])
     with engine._index._changing:
-        engine._index._writing()._merge_error = OSError("no room")
+        engine._index._writing().merges._error = OSError("no room")
     until(lambda: engine._index._writer is None)
     with pytest.raises(OSError, match="no room"):
         engine.release()

@@ -1,7 +1,6 @@
 """Incremental = rebuild: after any sequence of changes, every score equals that of a fresh index, digit by digit."""
 
 import random
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 
 from germane.engine import Engine
 from germane.errors import DamagedIndexError
-from germane.index import merge, recent, writer
+from germane.index import merge, merge_scheduler
 from germane.index.check import check_index
 from germane.index.snapshot import Snapshot
 from germane.lazy import load_compiler
@@ -83,9 +82,8 @@ def test_incremental_equals_rebuild(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(merge, "FANOUT", 4)  # merge often
-    monkeypatch.setattr("germane.index.snapshot.RECENT_DOCS", (50, 4096)[seed // 2 % 2])
     if seed % 3 == 0:
-        monkeypatch.setattr(writer, "BACKGROUND_DOCS", 20)
+        monkeypatch.setattr(merge_scheduler, "BACKGROUND_DOCS", 20)
     rng = random.Random(seed)
     sequence = Sequence(tmp_path / "index", rng, one_document)
     for step in range(40):
@@ -127,129 +125,6 @@ def counted(snapshot: Snapshot, term: str) -> tuple[int, int]:
     found = [(live, live.segment.numbers_of([term])[0]) for live in snapshot.segments]
     pairs = [live.frequencies_of(np.array([number])) for live, number in found if number >= 0]
     return sum(int(df[0]) for df, _ in pairs), sum(int(cf[0]) for _, cf in pairs)
-
-
-def test_recent_documents_grow_from_commit_to_commit(
-    tmp_path: Path, one_document: Callable[..., Document], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A reader that misses some commits extends what it has too; after merges it keeps what came before them."""
-    load_compiler()
-    rng = random.Random(7)
-    words = [f"w{i}" for i in range(30)]
-    with Engine.create(tmp_path / "index") as engine:
-        engine.add([one_document(rng, f"a{i}") for i in range(20)])
-        engine.add([one_document(rng, "b")])
-        reader = Engine.open(tmp_path / "index")
-        extended, kept, seen_before = [], [], []
-        for step in range(12):
-            for i in range(step % 4 + 1):
-                engine.add([one_document(rng, f"c{step}-{i}")])
-            if step in (5, 9):  # of the newest segment, and of an older one
-                engine.delete([f"c{step}-0" if step == 5 else "a3"])
-            before = snapshot_of(reader).recent
-            segments = [live.segment for live in snapshot_of(reader).segments]
-            reader.refresh()
-            snapshot = snapshot_of(reader)
-            assert before is not None
-            assert snapshot.recent is not None
-            extended.append(snapshot.recent.postings is before.postings)
-            kept.append([live.segment for live in snapshot.segments][: len(segments)] == segments)
-            assert snapshot.recent.terms is before.terms
-            seen_before.append((snapshot, snapshot.term_stats(words)))
-            assert seen_before[-1][1] == [counted(snapshot, word) for word in words]
-        for snapshot, stats in seen_before:
-            assert snapshot.term_stats(words) == stats
-        found = [Engine.open(tmp_path / "index").search(query).ids for query in words]
-        assert [reader.search(query).ids for query in words] == found
-    assert extended == kept
-    assert {*extended} == {True, False}
-
-
-def test_commits_that_come_while_recent_documents_are_made_do_not_begin_anew(
-    tmp_path: Path, one_document: Callable[..., Document], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    load_compiler()
-    rng, words = random.Random(8), [f"w{i}" for i in range(30)]
-    with Engine.create(tmp_path / "index") as engine:
-        engine.add([one_document(rng, f"a{i}") for i in range(100)])
-        engine.add([one_document(rng, f"b{i}") for i in range(40)])
-        snapshots = [Snapshot.open(tmp_path / "index")]
-        assert snapshots[0].recent is not None
-        for i in range(6):
-            engine.add([one_document(rng, f"c{i}")])
-            snapshots.append(Snapshot.open(tmp_path / "index", snapshots[-1]))  # nobody has asked the one before
-    for snapshot in (snapshots[2], snapshots[4], snapshots[1], snapshots[6]):
-        assert snapshot.term_stats(words) == [counted(snapshot, word) for word in words]
-    first, older, *_ = snapshots
-    postings = [snapshots[i].recent.postings is first.recent.postings for i in (2, 4, 6)]  # type: ignore[union-attr]
-    assert postings == [True, True, True]
-    assert older.recent is not None
-    assert older.recent.postings is not first.recent.postings
-
-
-def snapshot_of(engine: Engine) -> Snapshot:
-    return engine.search("w1").located[1].snapshot
-
-
-def test_threads_that_ask_at_once_get_the_same_recent_documents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    load_compiler()
-    with Engine.create(tmp_path / "index", fields=("text",)) as engine:
-        for i in range(3):
-            engine.add([Document(f"{i}", {"text": f"w{i}"})])
-    snapshot = Snapshot.open(tmp_path / "index")
-    assert snapshot.small
-    entered, finish, made = threading.Event(), threading.Event(), []
-
-    def slowly(*given: Any) -> Any:
-        entered.set()
-        finish.wait()
-        made.append(real(*given))
-        return made[-1]
-
-    real = recent.Recent
-    monkeypatch.setattr(recent, "Recent", slowly)
-    found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(snapshot.recent)) for _ in range(2)]
-    threads[0].start()
-    entered.wait()
-    threads[1].start()
-    finish.set()
-    for thread in threads:
-        thread.join()
-    assert len(made) == 1
-    assert found == 2 * made
-
-
-def test_documents_that_were_taken_in_by_half_spoil_nothing(
-    tmp_path: Path, one_document: Callable[..., Document], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever is interrupted while a commit's documents are added, and whoever sees older ones, finds what is there."""
-    load_compiler()
-    rng, words = random.Random(9), [f"w{i}" for i in range(30)]
-    with Engine.create(tmp_path / "index") as engine:
-        engine.add([one_document(rng, f"a{i}") for i in range(20)])
-        engine.add([one_document(rng, "b")])
-        reader = Engine.open(tmp_path / "index")
-        older = snapshot_of(reader)
-        before = older.term_stats(words)
-        engine.add([one_document(rng, f"c{i}") for i in range(3)])
-        real = recent.recent_kernels.add
-
-        def interrupted(*arguments: object) -> None:
-            real(*arguments)
-            raise KeyboardInterrupt
-
-        with monkeypatch.context() as patch:
-            patch.setattr(recent.recent_kernels, "add", interrupted)
-            with pytest.raises(KeyboardInterrupt):
-                reader.refresh()
-        assert snapshot_of(reader) is older
-        reader.refresh()
-        found = [Engine.open(tmp_path / "index").search(query).ids for query in words]
-        assert [reader.search(query).ids for query in words] == found
-        assert older.term_stats(words) == before
 
 
 def test_deletions_of_another_small_segment_are_refused(tmp_path: Path) -> None:

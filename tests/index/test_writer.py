@@ -25,7 +25,7 @@ from germane.errors import (
     StorageError,
     UnknownDocumentError,
 )
-from germane.index import builder, durable, ingest, manifest, merge, writer
+from germane.index import builder, commits, durable, ingest, manifest, merge, merge_scheduler, writer
 from germane.index.check import check_index
 from germane.index.manifest import Manifest as ManifestOf
 from germane.index.manifest import ManifestFile
@@ -171,7 +171,7 @@ def test_files_that_an_interrupted_commit_left_go_with_the_next(
 ) -> None:
     engine.add([doc("a")])
     with monkeypatch.context() as patch:
-        patch.setattr(writer, "remove_quietly", give_up)
+        patch.setattr(commits, "remove_quietly", give_up)
         with pytest.raises(KeyboardInterrupt):
             engine.update([doc("a", "other words")])
     engine.add([doc("c")])
@@ -183,7 +183,7 @@ def test_files_of_a_commit_interrupted_twice_go_with_the_next(engine: Engine, mo
         engine.add([doc(name)])
     with monkeypatch.context() as patch:
         patch.setattr(ManifestOf, "write", give_up)
-        patch.setattr(writer, "read_manifest", give_up)  # while it is taken back
+        patch.setattr(commits, "read_manifest", give_up)  # while it is taken back
         with pytest.raises(KeyboardInterrupt):
             engine.delete(["a"])
     engine.delete(["b"])
@@ -508,7 +508,7 @@ class Held:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.reached, self.go_on = threading.Event(), threading.Event()
-        merge_segments = writer.merge_segments
+        merge_segments = merge_scheduler.merge_segments
 
         def merge_and_wait(*arguments: Any, **named: Any) -> Any:
             result = merge_segments(*arguments, **named)
@@ -517,8 +517,8 @@ class Held:
                 assert self.go_on.wait(600)
             return result
 
-        monkeypatch.setattr(writer, "merge_segments", merge_and_wait)
-        monkeypatch.setattr(writer, "BACKGROUND_DOCS", 20)
+        monkeypatch.setattr(merge_scheduler, "merge_segments", merge_and_wait)
+        monkeypatch.setattr(merge_scheduler, "BACKGROUND_DOCS", 20)
         monkeypatch.setattr(merge, "FANOUT", 3)
 
 
@@ -570,7 +570,7 @@ def test_a_background_merge_commits_while_documents_are_added(
     def slow() -> Iterator[Document]:
         yield from documents(40, 7, "x")
         merging.go_on.set()
-        engine._index._writing()._join()
+        engine._index._writing().merges.join()
         yield from documents(40, 8, "y")
 
     assert engine.add(slow(), threads=1, memory_mb=0).added == 80
@@ -590,12 +590,12 @@ def test_a_merge_that_fails_harms_nothing(
         raise IndexFormatError("no merging today")
 
     with monkeypatch.context() as patch:
-        patch.setattr(writer, "merge_segments", failing)
+        patch.setattr(merge_scheduler, "merge_segments", failing)
         for i in range(4):
             engine.add(documents(2, i, "abcd"[i]))
         assert engine.stats().segments == 4
         with pytest.raises(IndexFormatError, match="no merging today"):
-            engine._index._writing().wait()
+            engine._index._writing().merges.wait()
     engine.add(documents(2, 5, "e"))
     assert engine.stats().segments == 1
     engine.close()

@@ -1,7 +1,7 @@
 """Indexes for the ranking tests, built from lists of tokens so that a test knows every count."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from unittest.mock import patch
 
 import pytest
@@ -13,13 +13,6 @@ Tokens = Mapping[str, Sequence[str]]
 Build = Callable[..., Engine]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def large_segments() -> Iterator[None]:
-    """Collections of tests are small: a few hundred documents are a large segment here, beside smaller ones."""
-    with patch("germane.index.snapshot.RECENT_DOCS", 300):
-        yield
-
-
 @pytest.fixture(scope="session")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """Build an index: each positional argument (id -> tokens, or documents) becomes one segment, none is merged."""
@@ -28,7 +21,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
     def _build(*segments: Tokens | Iterable[Document], delete: Sequence[str] = (), analyzer: Analyzer = RAW) -> Engine:
         engine = Engine.create(root / str(next(numbers)), analyzer=analyzer)
-        with patch("germane.index.writer.choose_merge", return_value=[]):
+        with patch("germane.index.merge_scheduler.choose_merge", return_value=[]):
             for segment in segments:
                 engine.add(_documents(segment), threads=1)
             if delete:

@@ -45,7 +45,7 @@ def searcher_of(tmp_path: Path) -> Callable[..., Searcher]:
                 )
             writer.delete([str(i) for i in range(0, len(matrix), 5)])
             if merged:
-                writer.merge()
+                writer.merges.merge_all()
             return Searcher(writer.snapshot)
 
     return make

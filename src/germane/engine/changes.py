@@ -108,9 +108,9 @@ class EngineChanges:
     def drop_vectors(self, field: str) -> None:
         """Remove a vector field with all its vectors."""
         with self._index.changing() as writer:
-            writer.drop_vectors(field)
+            writer.vectors.drop(field)
 
     def merge(self) -> None:
         """Merge all segments into one and drop deleted documents for good."""
         with self._index.changing() as writer:
-            writer.merge()
+            writer.merges.merge_all()

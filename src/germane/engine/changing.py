@@ -63,7 +63,7 @@ def set_vectors(
                 "take this one over with replace=True"
             )
         field = field_for(known, rows, dtype, similarity, replace)
-        return writer.set_vectors(name, field, [*map(id_text, ids)], rows, replace=replace)
+        return writer.vectors.set(name, field, [*map(id_text, ids)], rows, replace=replace)
 
 
 def build_graphs(index: OpenIndex | OpenCollections, name: str | None, threads: int) -> int:
@@ -75,7 +75,7 @@ def build_graphs(index: OpenIndex | OpenCollections, name: str | None, threads: 
         if graph_of(file) is None:
             content = built_graph(file, threads=whole("threads", threads, least=1))
             with index.changing() as writer:
-                if not writer.add_graph(file, content):
+                if not writer.vectors.add_graph(file, content):
                     continue
             file.graph = None  # what was found wanting before
         held += len(file)

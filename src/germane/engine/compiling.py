@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from germane import kernel_cache
-from germane.index.snapshot import RECENT_DOCS
+from germane.index.segment import SMALL
 from germane.lazy import load_compiler, on_first_use
 from germane.types import Document
 
@@ -21,7 +21,7 @@ with on_first_use(__name__):
     from germane.index import vector_fields
     from germane.rank.scoring import priors
 
-N_DOCUMENTS = RECENT_DOCS + 100
+N_DOCUMENTS = 4 * SMALL + 100
 """So many that there is a large segment, and a small one beside it."""
 
 

@@ -213,7 +213,7 @@ class OpenIndex:
             return False
         try:
             writer = self._writer
-            if writer is not None and (writer.is_merging or time.monotonic() - self._changed < idle):
+            if writer is not None and (writer.merges.is_running or time.monotonic() - self._changed < idle):
                 return False
             self._watched = False
             try:

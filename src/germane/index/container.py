@@ -371,13 +371,6 @@ class Container:
         """Whether the whole section was verified."""
         return self._trusted or 0 not in self._section(name).right
 
-    def verify_range(self, name: str, begin: int, end: int) -> None:
-        """The same of one range."""
-        if begin < end:
-            section = self._section(name)
-            width, step = section.dtype.itemsize, section.step
-            self._verify_pieces(name, range(begin * width // step, (end * width - 1) // step + 1))
-
     def _verify_pieces(self, name: str, pieces: Iterable[int]) -> None:
         section = self._section(name)
         for piece in pieces:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
-from germane.index.deletions import Deletions
+from germane.index.deletions import Deletions, no_deletions
 from germane.index.manifest import SegmentEntry
 from germane.index.segment import Segment
 from germane.index.vectors import VectorFile
@@ -48,3 +48,8 @@ class LiveSegment(NamedTuple):
         """Frequencies that no live documents can have come of deletions that belong to another segment."""
         if np.any(df < 0) or np.any(cf < df) or np.any((df == 0) & (cf > 0)):
             raise self.segment.container.damage("the deletions of another segment")
+
+
+def whole(segment: Segment) -> LiveSegment:
+    """A new segment of which nothing is deleted."""
+    return LiveSegment(segment, no_deletions(segment), SegmentEntry(segment.name, segment.container.size))

@@ -214,9 +214,10 @@ class Segment:
     @cached_property
     def first_block(self) -> Integers:
         """Position of each term's first block in the block table; one more entry than terms."""
-        first, blocks = np.zeros(self.n_terms + 1, np.int64), self.df + (BLOCK - 1)
+        first = np.zeros(self.n_terms + 1, np.int64)
+        blocks = np.add(self.df, BLOCK - 1, out=first[1:])  # in place: untouched memory costs more than the sums
         blocks >>= _BLOCK_BITS
-        np.cumsum(blocks, out=first[1:])
+        np.cumsum(blocks, out=blocks)
         return first
 
     # -- postings ------------------------------------------------------------------------------------------------

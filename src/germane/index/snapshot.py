@@ -1,6 +1,5 @@
 """What a reader sees: the segments of one commit, unchanged for as long as it looks at them."""
 
-import contextlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -18,17 +17,17 @@ from germane.index.deletions import no_deletions, read_deletions
 from germane.index.durable import identity_of
 from germane.index.live_segment import LiveSegment
 from germane.index.manifest import Manifest, ManifestFile, SegmentEntry, find_file, parse_manifest, read_manifest
-from germane.index.recent import LatestRecent, Recent, TermStats
 from germane.index.segment import Segment
 from germane.index.vector_fields import VectorField, Vectors
 from germane.index.vectors import VectorFile
-from germane.lazy import compiler_is_loaded
 from germane.types import DocId, Document, id_text
 
-TERM_CACHE = 1 << 17
-RECENT_DOCS, RECENT_TOKENS, MOST_RECENT = 4096, 1 << 20, 8192
-"""Documents and tokens of a segment that `Snapshot.recent` holds, and documents of all of these; where there are more,
-the smallest segments alone (`Segment.is_small`) are held."""
+
+class TermStats(NamedTuple):
+    """A term's frequencies over live documents."""
+
+    df: int
+    cf: int
 
 
 class DocumentPlace(NamedTuple):
@@ -61,7 +60,7 @@ class Readings(NamedTuple):
 class Snapshot:
     """One committed state of an index; opening another reuses the segments they share.
 
-    `file`: the manifest as it was read or written. `previous`: the state before, of which is kept what still holds.
+    `file`: the manifest as it was read or written.
     """
 
     def __init__(
@@ -70,7 +69,6 @@ class Snapshot:
         manifest: Manifest,
         segments: list[LiveSegment],
         file: ManifestFile,
-        previous: "Snapshot | None",
     ) -> None:
         self.folder = folder
         self.manifest = manifest
@@ -78,15 +76,6 @@ class Snapshot:
         self.segments = segments
         self.n_docs = sum(live.n_docs for live in segments)
         self.n_tokens = sum(live.segment.n_tokens - live.deletions.n_tokens for live in segments)
-        self.small = _small(segments) if len(segments) > 1 else []
-        """The segments that `recent` holds as one."""
-        self.large = [i for i in range(len(segments)) if i not in self.small]
-        self._older: dict[str, TermStats] = {}
-        """The statistics of terms in the large segments, taken over while these stay."""
-        self._recent: Recent | None = None
-        self._latest_recent: LatestRecent = LatestRecent() if previous is None else previous._latest_recent
-        if previous is not None and same(self.chosen(self.large), previous.chosen(previous.large)):
-            self._older = previous._older
         self._entropy: float | None = None
 
     @classmethod
@@ -111,52 +100,14 @@ class Snapshot:
             if previous is None or file.content != previous.file.content or not same(opened, previous.segments):
                 if previous is not None:
                     previous.file.counter = None  # results that somebody keeps hold the snapshot that they are of
-                return cls(folder, manifest, opened, file, previous)
+                return cls(folder, manifest, opened, file)
             previous.file = file  # the same state, in a file that somebody made anew
             return previous
         raise AssertionError("unreachable")
 
-    def chosen(self, places: Sequence[int]) -> list[LiveSegment]:
-        return [self.segments[i] for i in places]
-
-    @property
-    def recent(self) -> Recent | None:
-        """The documents of the small segments, if there are some, and kernels can be used."""
-        if self._recent is None and self.small and compiler_is_loaded():
-            with self._latest_recent.lock:
-                if self._recent is None:  # another thread may have made it, and its numbers of terms are in use
-                    self._recent = self._latest_recent.of(self.chosen(self.small), self.manifest.generation)
-        return self._recent
-
-    def make_ready_after(self, shown: "Snapshot") -> None:
-        """Make what searches of the snapshot shown until now have asked for: those of this one need not wait."""
-        if shown._recent is not None:
-            with contextlib.suppress(IndexFormatError):  # the search that needs it will say what is wrong
-                self.recent  # noqa: B018
-
     def term_stats(self, terms: Collection[str]) -> list[TermStats]:
-        """Statistics of terms. Threads may ask at once: none relies on what another may forget."""
-        found = self._in_older(terms)
-        if not self.small:
-            return found
-        recent = self.recent
-        if recent is not None:
-            return recent.with_frequencies(terms, found)
-        more = count_in(self.chosen(self.small), terms)
-        return [TermStats(df + own_df, cf + own_cf) for (df, cf), (own_df, own_cf) in zip(found, more, strict=True)]
-
-    def _in_older(self, terms: Collection[str]) -> list[TermStats]:
-        """The statistics of terms in the large segments."""
-        found = [*map(self._older.get, terms)]
-        if None in found:
-            unknown = [term for term, known in zip(terms, found, strict=True) if known is None]
-            fresh = count_in(self.chosen(self.large), unknown)
-            if len(self._older) > TERM_CACHE:
-                self._older = {}
-            self._older.update(zip(unknown, fresh, strict=True))
-            rest = iter(fresh)
-            return [next(rest) if known is None else known for known in found]
-        return found  # type: ignore[return-value]
+        """Statistics of terms."""
+        return count_in(self.segments, terms)
 
     def frequencies_of(self, segment: int, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf among the live documents of the whole index, of some terms of a segment."""
@@ -313,15 +264,6 @@ def entropy_of(cf: Integers, n_tokens: int) -> float:
     distinct, terms = np.unique(cf, return_counts=True)
     p_C = distinct / n_tokens if len(distinct) else np.empty(0)
     return -float((terms * p_C * np.log(p_C)).sum())
-
-
-def _small(segments: Sequence[LiveSegment]) -> list[int]:
-    """Which segments are so small that they are searched as one."""
-    held = [live.segment for live in segments]
-    small = [i for i, one in enumerate(held) if one.is_small]
-    more = [i for i, one in enumerate(held) if one.n_docs <= RECENT_DOCS and one.n_tokens <= RECENT_TOKENS]
-    both = sorted({*small, *more})
-    return both if sum(held[i].n_docs for i in both) <= MOST_RECENT else small
 
 
 def count_in(lives: Sequence[LiveSegment], terms: Collection[str]) -> list[TermStats]:

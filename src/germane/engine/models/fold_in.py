@@ -59,10 +59,10 @@ def follow(store: ModelStore, name: str, writer: IndexWriter, *, anew: bool = Fa
         model = None if serving is None else store.stage(f"{name}@{serving.version}").model
     except InputError:
         if name in removed_sources(store, fields):  # what was removed goes, though nothing can take its place
-            writer.drop_vectors(name)
+            writer.vectors.drop(name)
         raise
     if serving is None or model is None or not model.width:
-        writer.drop_vectors(name)
+        writer.vectors.drop(name)
         return 0
     field = VectorField(model.width, "float32", "dot", str(FieldSource.of(serving)))
     snapshot = writer.snapshot
@@ -70,7 +70,7 @@ def follow(store: ModelStore, name: str, writer: IndexWriter, *, anew: bool = Fa
     def rows_of(live: LiveSegment, docs: Integers) -> AnyArray:
         return model.encode(titles_of(snapshot, live, docs))
 
-    return writer.fill_vectors(name, field, rows_of)
+    return writer.vectors.fill(name, field, rows_of)
 
 
 def folding_in(store: ModelStore, writer: IndexWriter, documents: Iterable[Document]) -> Iterator[Document]:

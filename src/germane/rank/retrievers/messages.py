@@ -31,8 +31,7 @@ import numpy as np
 import orjson
 
 from germane.errors import GermaneError, InputError, ParameterError
-from germane.index.recent import TermStats
-from germane.index.snapshot import Readings
+from germane.index.snapshot import Readings, TermStats
 from germane.index.vector_fields import VectorField
 from germane.lm.smoothing import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
 from germane.rank import retriever

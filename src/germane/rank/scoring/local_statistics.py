@@ -5,10 +5,9 @@ from collections.abc import Collection
 import numpy as np
 
 from germane.arrays import Integers
-from germane.index.recent import TermStats
 from germane.index.segment import Segment
 from germane.index.sequences import PairCounts, TextFields, field_lengths, pair_counts
-from germane.index.snapshot import Snapshot
+from germane.index.snapshot import Snapshot, TermStats
 from germane.rank.scoring.memory import remember
 from germane.rank.scoring.priors import Prior
 from germane.rank.scoring.statistics import CollectionStatistics, Need, Pair, PairStats, Vocabulary

@@ -11,10 +11,9 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.deadline import look
 from germane.errors import ParameterError
-from germane.index.recent import TermStats
 from germane.index.segment import Segment
 from germane.index.sequences import PairCounts, TextFields, phrase_among
-from germane.index.snapshot import Snapshot
+from germane.index.snapshot import Snapshot, TermStats
 from germane.rank.maxscore.search import reached
 from germane.rank.models.base import RankingModel
 from germane.rank.models.evidence import CountedEvidence, EvidenceModel, score_evidence
@@ -59,8 +58,6 @@ class Searcher:
         self._values: dict[RankingModel, Values] = {}
         self._everywhere: dict[Hashable, list[Floats]] = {}
         self._masks: dict[tuple[int, Condition], Mask] = {}
-        if previous is not None:
-            snapshot.make_ready_after(previous.snapshot)
 
     def within(self, statistics: CollectionStatistics | None) -> "Searcher":
         """Rank as a part of a larger collection: whatever is taken from the whole is taken from these statistics.

@@ -15,9 +15,8 @@ import numpy as np
 
 from germane.arrays import Integers
 from germane.errors import ParameterError
-from germane.index.recent import TermStats
 from germane.index.segment import Segment
-from germane.index.snapshot import Snapshot, commonest_surface, entropy_of
+from germane.index.snapshot import Snapshot, TermStats, commonest_surface, entropy_of
 from germane.index.strings import (
     Packed,
     choose_packed,

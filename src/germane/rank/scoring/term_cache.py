@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from germane.index.recent import TermStats
-from germane.index.snapshot import Snapshot
+from germane.index.snapshot import Snapshot, TermStats
 
 MOST_TERMS = 1 << 17
 """Terms that are remembered; then all are forgotten."""
