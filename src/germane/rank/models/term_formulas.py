@@ -1,4 +1,4 @@
-"""What a ranking says of a term, from its frequencies: run as it stands here, and compiled in `plan_kernels`."""
+"""Weights of a term by its frequencies, and what the term adds to a score's constant."""
 
 import math
 from typing import Any, NamedTuple
