@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import log
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, LikelihoodRatio, Quer
 from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
 from germane.rank.maxscore import posting_cache as decoded
 from germane.rank.maxscore import search
-from germane.rank.maxscore.records import CHUNK
+from germane.rank.maxscore.records import CHUNK, HISTOGRAM, RESULT, SEARCH
+from germane.rank.maxscore.result_kernels import take
 from germane.rank.query.conditions import HoldsAny
 from germane.rank.query.resolve import ParsedQuery, parse, searchable_in
 from germane.rank.retrievers.local import SnapshotRetriever
@@ -313,6 +315,22 @@ def test_more_results_than_there_is_room_for(build) -> None:
             found = searcher.search(weights, model, k, filters=filters)
             assert found.scores.tolist() == expected.scores[:k].tolist()
             assert searcher.ids(found) == searcher.ids(expected)[:k]
+    impossible = [np.where(np.arange(n) == 99, np.inf, -np.inf)]  # all but one
+    with np.errstate(invalid="ignore"):
+        expected, found = (
+            searcher.search(weights, model, 1200, priors=impossible, prune=prune) for prune in (False, True)
+        )
+    assert found.scores.tolist() == expected.scores.tolist()
+    assert searcher.ids(found) == searcher.ids(expected)
+
+
+def test_a_score_without_end_has_a_class() -> None:
+    """As of a forged segment whose documents have words, and no length: an infinite ratio, where bounds are finite."""
+    m = np.zeros(1, SEARCH).view(np.recarray)[0]
+    work = SimpleNamespace(results=np.zeros(1, RESULT).view(np.recarray), histogram=np.zeros(HISTOGRAM + 1, np.int32))
+    m.per_class = 1.0
+    take.py_func(m, work, 7, np.inf)
+    assert np.flatnonzero(work.histogram).tolist() == [HISTOGRAM - 1]
 
 
 def test_more_words_than_sums_of_units_can_hold(large: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:

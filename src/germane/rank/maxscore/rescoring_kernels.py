@@ -103,7 +103,8 @@ def keep_best(docs, decoded, terms, m, work):
     for r in range(n):
         own, d = results[r].score, results[r].doc
         if own > last.score or (own == last.score and rank[d] <= rank[last.doc]):
-            take(m, work, d, own + SURELY * m.slack)
+            bound = own + SURELY * m.slack
+            take(m, work, d, bound if bound == bound else own)  # of -inf, where the slack is infinite, no sum
     m.threshold = max(m.threshold, last.score - (1.0 - SURELY) * m.slack)
     rise(m, work.histogram)
 

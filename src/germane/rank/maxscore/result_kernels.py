@@ -42,7 +42,7 @@ def take(m, work, d, score):
     m.found += 1
     place = 0
     if score > m.low and m.per_class > 0.0:  # a prior may be infinite, and then no class is finite
-        place = min(HISTOGRAM - 1, np.int64((score - m.low) * m.per_class))
+        place = np.int64(min(HISTOGRAM - 1.0, (score - m.low) * m.per_class))  # a forged segment's may be infinite
     work.histogram[place] += 1
     m.above += place > m.edge
 
