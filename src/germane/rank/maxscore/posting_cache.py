@@ -166,7 +166,7 @@ class PostingCache:
             if inflation <= TOLERANCE:
                 break
         else:
-            del kept[: len(kept) + 1 - MOST_CODINGS]
+            del kept[: max(len(kept) + 1 - MOST_CODINGS, 0)]
             try:
                 lists, inflation = DecodedLists(segment, coding), 1.0
             except MemoryError:  # the tables of a huge segment alone
@@ -215,8 +215,13 @@ def keep_decoded(megabytes: int) -> None:
 
 
 def _take(n_bytes: int) -> bool:
-    """Whether there is room for so many bytes more; if not, everything is evicted. `_lock` is held."""
+    """Whether there is room for so many bytes more; if not, everything is evicted, unless they would never fit.
+
+    `_lock` is held.
+    """
     global _taken
+    if n_bytes > _room:
+        return False
     if _taken + n_bytes > _room:
         _taken = sum(map(PostingCache._bytes, _caches))  # segments and snapshots come and go
     if _taken + n_bytes > _room:
