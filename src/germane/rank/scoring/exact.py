@@ -17,7 +17,6 @@ from germane.rank.kinds import LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, argum
 from germane.rank.plan import Plan
 from germane.rank.scoring.arguments import DocumentValues, Mask, ScoredDocs, TermArrays
 
-NONE_FOUND: ScoredDocs = np.empty(0), np.empty(0, np.int64)
 Numbers = npt.NDArray[np.number]
 
 

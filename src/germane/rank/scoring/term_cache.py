@@ -38,7 +38,8 @@ class TermCache:
         except KeyError:
             unknown = [term for term in dict.fromkeys(terms) if term not in cache]
         if len(cache) + len(unknown) > MOST_TERMS:
-            self._known = cache = {}
+            self._known, self._verified = {}, set()
+            cache = self._known
             unknown = [*dict.fromkeys(terms)]
         cache.update(zip(unknown, self._found(unknown), strict=True))
         return [cache[term] for term in terms]
