@@ -114,3 +114,12 @@ def test_each_door_names_its_own_spelling(values: dict[str, Any], typed: str, as
         made(Request, values)
     assert raised.value.spelled(spellings(Request, CLI)).startswith(typed)
     assert raised.value.spelled(spellings(Request, HTTP)).startswith(asked)
+
+
+def test_texts_of_a_list_have_their_bounds_where_a_function_reads_them() -> None:
+    reader = "germane.engine.filtering.weights_typed"
+    weights = Field("weights", "How much fields count.", many=True, most=12, items=2, reader=reader)
+    assert read(weights, ["title=3", "text=1"]) == {"title": 3.0, "text": 1.0}
+    for texts, message in ((["a=1", "b=1", "c=1"], "given 3 times"), (["x" * 20 + "=1"], "at most 12 characters")):
+        with pytest.raises(RequestError, match=message):
+            read(weights, texts)

@@ -90,3 +90,17 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("analyzer", ANALYZERS)
 def test_readings_are_the_terms_of_each_word(analyzer: Analyzer) -> None:
     assert analyzer.readings(WORDS) == [analyzer.terms(word) for word in WORDS]
+
+
+def test_a_piece_is_known_to_other_threads_once_all_of_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may ask at any moment: a piece whose places it finds, it finds by its terms too."""
+    pieces, seen = Pieces(Analyzer()), list[bool]()
+
+    class Watched(dict[str, snippets.Places]):
+        def __setitem__(self, piece: str, places: snippets.Places) -> None:
+            super().__setitem__(piece, places)
+            seen.append(piece in pieces.holding({piece}, {"heart"}))
+
+    monkeypatch.setattr(pieces._known, "places", Watched())
+    assert pieces.holding({"hearts"}, {"heart"}).keys() == {"hearts"}
+    assert seen == [True]

@@ -3,6 +3,7 @@
 import math
 import random
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +17,8 @@ from germane.index.strings import pack_strings
 from germane.lm.noisy_channel import EDIT, Lexicon
 from germane.rank import suggest
 from germane.rank.near_words import Letters, edits_between, near_words
-from germane.rank.suggest import MU, RARE
+from germane.rank.retrievers.local import SnapshotRetriever
+from germane.rank.suggest import MOST_LOOKED_UP, MU, RARE
 
 FILLER = " ".join(f"word{i}" for i in range(3000))
 """What makes a collection large enough for pairs of words to tell something."""
@@ -168,6 +170,23 @@ def test_only_the_first_words_are_corrected(tmp_path) -> None:
         engine.add([Document(str(i), {"text": text}) for i, text in enumerate(texts)])
         assert engine.suggest("qqqqqq wwwwww zzzzzz diabtes") == "qqqqqq wwwwww zzzzzz diabetes"
         assert engine.suggest("qqqqqq wwwwww zzzzzz jjjjjj diabtes") is None
+
+
+def test_no_word_is_looked_up_that_comes_too_late(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After so many unknown words no other is corrected, and none of them is compared with the dictionary."""
+    looked_up: list[str] = []
+    near_terms = SnapshotRetriever.near_terms
+
+    def watched(self: SnapshotRetriever, words: Sequence[tuple[str, int]], least: int = 1) -> list[list[str]]:
+        looked_up.extend(word for word, _ in words)
+        return near_terms(self, words, least)
+
+    monkeypatch.setattr(SnapshotRetriever, "near_terms", watched)
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add([Document(str(i), {"text": "diabetes mellitus"}) for i in range(12)])
+        typed = ["diabtes", *(f"qqqq{letter * 3}" for letter in "abcdefghij")]
+        assert engine.suggest(" ".join(typed)) == " ".join(["diabetes", *typed[1:]])
+    assert looked_up == typed[:MOST_LOOKED_UP]
 
 
 def test_words_in_context_are_those_of_all_pairs(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

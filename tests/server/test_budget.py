@@ -3,15 +3,17 @@
 import ast
 import inspect
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import germane.server
+from germane.deadline import limited
 from germane.engine import Engine
-from germane.engine.requests import SearchRequest
-from germane.errors import ParameterError, QueryError
+from germane.engine.requests import FeedbackRequest, SearchRequest
+from germane.errors import DeadlineError, ParameterError, QueryError, RequestError
 from germane.server import Library, Settings, budget
 from germane.server.app import OPERATIONS, STREAMED
 from germane.server.operations import Operation
@@ -137,3 +139,30 @@ def test_a_query_that_would_look_too_often_is_refused_before_it_is_done(
         assert engine.search("copper")
     finally:
         engine.max_looks = None
+
+
+@pytest.mark.parametrize("deep", [{"k": 1_000}, {"offset": 9_000}, {"k": 90, "group_by": "year"}], ids=str)
+def test_what_moved_is_told_of_few_results_at_once(deep: dict[str, Any]) -> None:
+    """Each result is scored by each word: of a thousand results that took half a minute."""
+    search: dict[str, Any] = {"query": "copper", "feedback": FeedbackRequest("rm3")}
+    budget.check(SearchRequest(**search, **deep), Settings())
+    budget.check(SearchRequest(**search, explain=True), Settings())
+    with pytest.raises(RequestError, match="explain"):
+        budget.check(SearchRequest(**search, explain=True, **deep), Settings())
+
+
+def test_telling_what_moved_ends_with_its_request(tmp_path: Path) -> None:
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add({"id": n, "text": "copper liver" if n % 2 else "copper heart"} for n in range(30))
+        report = engine.search("copper", 20, feedback="rm3").feedback
+        assert report is not None
+        assert report.moves[0].id
+        again = replace(report, _hits=report._hits)
+        looks = iter(range(10))
+
+        def look() -> None:
+            if next(looks, None) is None:
+                raise DeadlineError("late")
+
+        with limited(look), pytest.raises(DeadlineError):
+            assert again.moves

@@ -31,6 +31,8 @@ def read(field: Field, texts: "str | Iterable[str]") -> Any:
         if "\0" in text:
             raise RequestError(Name(field.name), " holds a null character")
     if field.reader:
+        if field.many:
+            check(field, list(dict.fromkeys(several)))
         return load(field.reader)(several)
     values = [_typed(field, text) for text in several]
     return check(field, list(dict.fromkeys(values)) if field.many else values[0])

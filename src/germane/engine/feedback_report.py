@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from germane.deadline import looking
 from germane.engine.feedback import Learnt, Passes, model_of, rank_first, signed_weights, topic_of
 from germane.errors import GermaneError
 from germane.feedback import Drift, FeedbackMethod
@@ -194,14 +195,14 @@ class FeedbackReport:
         refs = self._hits.refs
         return [
             Move(doc_id, rank, before.get(doc_id), self._reasons(ref, added))
-            for rank, (doc_id, ref) in enumerate(zip(self._retriever.ids(refs), refs.tolist(), strict=True), start=1)
+            for rank, (doc_id, ref) in enumerate(looking(zip(self._retriever.ids(refs), refs.tolist(), strict=True)), 1)
         ]
 
     @cached_property
     def fallen(self) -> list[Fallen]:
         """The documents that feedback pushed out of the results, by their rank before."""
         now = set(self._retriever.ids(self._hits.refs))
-        return [Fallen(i, rank, self._objections(i)) for i, rank in self._before.items() if i not in now]
+        return [Fallen(i, rank, self._objections(i)) for i, rank in looking(self._before.items()) if i not in now]
 
     def _objections(self, doc_id: str) -> tuple[WordImpact, ...]:
         """The words that repel a document, with their impact on its score, largest first."""

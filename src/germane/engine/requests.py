@@ -31,6 +31,8 @@ NOT_MCP = {MCP: ""}
 ONLY_TYPED = {HTTP: "", MCP: ""}
 NOWHERE = {CLI: "", HTTP: "", MCP: ""}
 TITLED = titled(MODEL_TITLES)
+USUAL_TERMS = 100
+"""Words that feedback keeps at most unless a number is named."""
 NUMBERS = tuple(
     Field(name, help, "setting", unit="" if name in ("mu", "lam") else "number", group=RANKING)
     for name, help in {
@@ -133,6 +135,13 @@ class FeedbackRequest:
         return DEFAULT_FEEDBACK if self.method is None else self.method
 
 
+def _moves_cost(request: "SearchRequest") -> float:
+    """Return the cost of telling why results moved: each result is scored by each word of the new query."""
+    learnt = request.feedback.parameters.get("n_terms") or USUAL_TERMS
+    deep = (request.offset + request.k) * (1 if request.group_by is None else 4)
+    return 0.025 * deep * (learnt + len(request.query.split()))
+
+
 MARKED = ("feedback", "relevant", "not_relevant")
 UNSCORED = Rule(("sort",), "{0} and {1} do not go together: the order by a field has no scores",
                 beside=("min_score", "marks", *MARKED, "rerank"))  # fmt: skip
@@ -173,7 +182,7 @@ class SearchRequest:
     syntax: Annotated[bool, SYNTAX] = True
     explain: Annotated[bool, Field(
         "explain", "Show the words that feedback found, the documents they are from, and what moved.", group=FEEDBACK,
-        spelled=NOT_MCP)] = False  # fmt: skip
+        spelled=NOT_MCP, cost=lambda request: request.explain * _moves_cost(request))] = False  # fmt: skip
     offset: Annotated[int, Field("offset", "Leave out the first results.", least=0, unit="results", group=PAGE,
                                  limits=served(10_000), cost=0.005)] = 0  # fmt: skip
     sort: Annotated[str | None, Field("sort", "Order by a field instead of the score; -FIELD: the largest first.",

@@ -98,10 +98,10 @@ class Pieces:
             if len(piece) > LONGEST_PIECE:
                 long[piece] = places
                 continue
-            known.places[piece] = places
             for _, _, word_terms in places:
                 for term in word_terms:
                     known.pieces[term].add(piece)
+            known.places[piece] = places  # last: another thread takes a piece that has places for one read whole
         holding = set().union(*(pieces & known.pieces[term] for term in terms if term in known.pieces))
         marked = {}
         for piece, places in chain(((piece, known.places[piece]) for piece in holding), long.items()):

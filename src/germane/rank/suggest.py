@@ -14,7 +14,7 @@ A term is written as the collection writes it most often. What is asked of the c
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple, TypeAlias
 
 from germane.deadline import look
@@ -78,6 +78,8 @@ def corrections(retriever: Retriever, tokens: Sequence[str], runs: Sequence[Sequ
         for each in typed
         if df[each.term] < RARE or (schema.keeps_order and _may_be_misplaced(each, df[each.term]))
     ]
+    unknown = accumulate((df[each.term] < RARE for each in doubtful), initial=0)  # those are suspected whatever is near
+    doubtful = [each for each, before in zip(doubtful, unknown, strict=False) if before < MOST_LOOKED_UP]
     if not doubtful:
         return {}
     near = retriever.near_terms([(each.token, each.edits if df[each.term] < RARE else 1) for each in doubtful], RARE)
