@@ -230,8 +230,8 @@ def let_go_when_idle(index: OpenIndex) -> None:
     """Have an index that has just taken the writer's lock give it back when it is idle."""
     known = weakref.ref(index)
     thread = threading.Thread(target=_give_back_when_idle, args=(known,), name="germane-idle", daemon=True)
-    _watching.add(thread)
     thread.start()
+    _watching.add(thread)
 
 
 _ending = threading.Event()

@@ -101,7 +101,7 @@ class DecodedLists:
             least=np.empty(n_lists, np.uint8),
             tops=np.empty((n_lists, chunks + 1), np.uint8),
             most=np.empty(n_lists, np.int64),
-            large=np.zeros((tokens // CODES + 2, 2), np.int64),
+            large=np.zeros((min(tokens // CODES, postings) + 2, 2), np.int64),
         )
         self.arrays: tuple[AnyArray, ...] = tuple(self.decoded)
         self.row_of = np.zeros(segment.n_terms if only is None else 0, np.int64)
