@@ -392,10 +392,11 @@ def test_repair_of_padding(folder: Path, expected: Any, content: Content) -> Non
 def test_repair_of_one_stored_block(folder: Path, expected: Any, content: Content) -> None:
     path = segments(folder)[1]
     last = Container(path)["stored_last"].tolist()
-    assert len(last) > 2
-    damage(path, "stored", int(Container(path)["stored_at"][1]) + 500)
+    assert len(last) > 3
+    damage(path, "stored", int(Container(path)["stored_at"][2]) + 500)
     ids = Segment(path).doc_ids(np.arange(12))
-    gone = {doc_id for doc_id in ids[last[0] : last[1]] if doc_id != "b1"}  # b1 has a younger version elsewhere
+    gone = {doc_id for doc_id in ids[last[1] : last[2]] if doc_id != "b1"}  # b1 has a younger version elsewhere
+    assert gone
     report = repair_index(folder)
     assert report.kept_documents == 32 - len(gone)
     assert len(report.lost) == 1

@@ -26,12 +26,15 @@ class Entry:
         self._descriptor, self._at = descriptor, at
 
     def end(self, status: int) -> None:
-        """Say how it ended."""
+        """Write how the change ended, once: the first status counts."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor < 0:
+            return
         try:
             with suppress(OSError):  # the line is there, and says that it began
-                os.pwrite(self._descriptor, b"%3d" % status, self._at)
+                os.pwrite(descriptor, b"%3d" % status, self._at)
         finally:
-            os.close(self._descriptor)
+            os.close(descriptor)
 
 
 class Audit:

@@ -105,11 +105,14 @@ class Safety:
         api = str(scope["path"]).startswith("/api/")
         fresh = "" if api or not self.pages or _is_token(csrf) else secrets.token_urlsafe(24)
         scope.setdefault("state", {}).update(csrf=fresh or csrf, cookies=cookies)
+        entry: Entry | None = None
 
         async def sent(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = int(message["status"])
+                if entry is not None:
+                    entry.end(status)  # before the client knows
                 added = list(HEADERS)
                 if not is_whole(scope):
                     added.append((b"connection", b"close"))
@@ -119,7 +122,7 @@ class Safety:
                 message = {**message, "headers": [*message.get("headers", ()), *added]}
             await send(message)
 
-        entry, body = None, None
+        body = None
         try:
             self._check(scope, headers, cookies, csrf)
             waits = receive if scope["method"] in SAFE else None  # a body is read by whoever takes it
